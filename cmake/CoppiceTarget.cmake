@@ -1,0 +1,11 @@
+# What every target of coppice has in common: include root, warnings, sanitizers.
+function(coppice_target target)
+  target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR})
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion
+                                           $<$<BOOL:${COPPICE_WERROR}>:-Werror>)
+  if(COPPICE_SANITIZE)
+    target_compile_options(${target} PRIVATE -fsanitize=${COPPICE_SANITIZE} -fno-sanitize-recover=all
+                                             -fno-omit-frame-pointer)
+    target_link_options(${target} PUBLIC -fsanitize=${COPPICE_SANITIZE})
+  endif()
+endfunction()

@@ -1,0 +1,77 @@
+// The machine: device, host, node, link, fabric, as a cluster file says (docs/files.md). Rates are SI (bytes/s, FLOP/s,
+// s).
+//
+//     device ─ device        node: gpus devices on node.link
+//        └─ host ─┘          host: sums for parameter servers
+//           │ link           one full-duplex link a node: bandwidth per direction
+//        [ fabric ]          kind "switch"; more kinds later, with keys of their own under [fabric]
+#pragma once
+
+#include "common/config/table_reader.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace coppice {
+
+struct Device {
+    std::string name;
+    double peak_flop_per_s = 0;
+    double memory_bytes = 0;
+    double memory_bytes_per_s = 0;
+    double sum_bytes_per_s =
+        0;  // gamma: bytes of summand a second (default memory bandwidth / 3: two reads, one write)
+    double update_bytes_per_s = 0;     // bytes of parameters updated a second (default memory bandwidth / 5: SGD with
+                                       // momentum reads w, g, m and writes w, m)
+    double launch_s = 0;               // per layer and pass
+    double efficiency = 1;             // of peak, for a large batch
+    double efficiency_half_batch = 0;  // h in efficiency * b / (b + h): the batch at which half of it is reached
+};
+
+struct HostMachine {
+    double sum_bytes_per_s = 0;  // gamma of a server that sums on the CPU
+};
+
+// A message of n bytes takes latency_s + n / bytes_per_s in the segment that holds n (from_bytes <= n < next
+// from_bytes).
+struct LinkSegment {
+    double from_bytes = 0;
+    double latency_s = 0;
+    double bytes_per_s = 0;
+};
+
+struct Link {
+    std::vector<LinkSegment> segments;  // at least one, the first from 0, ascending
+    double overhead_s = 0;              // per message, of the sender's processor: LogGP's o
+    double latency_s() const { return segments.front().latency_s; }
+    double peak_bytes_per_s() const;  // the fastest segment's
+};
+
+struct Fabric {
+    std::string kind = "switch";
+    // All traffic between nodes together, per second; none: the switch is not a bottleneck (no such link is simulated).
+    std::optional<double> backplane_bytes_per_s;
+};
+
+struct Cluster {
+    std::string name;
+    std::string title;
+    std::string source;
+    Device device;
+    HostMachine host;
+    std::int32_t gpus_per_node = 1;
+    std::optional<Link> node_link;  // between the GPUs of a node; required for more than one
+    Link link;
+    Fabric fabric;
+    // Rank r < workers is GPU r % gpus_per_node of node r / gpus_per_node; each dedicated server has a node of its own
+    // behind them.
+    std::int32_t node_of(std::int32_t rank, std::int32_t workers) const;
+    std::int32_t nodes(std::int32_t ranks, std::int32_t workers) const;
+};
+
+// Reads the table of a cluster file (key by key; unknown keys are errors).
+Cluster read_cluster(config::TableReader table);
+
+}  // namespace coppice

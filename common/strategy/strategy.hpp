@@ -1,0 +1,79 @@
+// A strategy turns a case (how many workers, which parameters) into a Schedule, and states what it should cost. One
+// file each; registry.cpp has the only list of them. How to add one: docs/architecture.md.
+#pragma once
+
+#include "common/cost/cost_model.hpp"
+#include "common/schedule/schedule.hpp"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace coppice {
+
+// A strategy's parameter: one of `choices`, or if there are none an integer lowest..highest.
+struct ParameterSpec {
+    std::string name;
+    std::string help;
+    std::string otherwise;  // the default
+    std::vector<std::string> choices;
+    std::int64_t lowest = 0;
+    std::int64_t highest = 0;
+};
+
+// All of a strategy's parameters, defaults filled in and checked.
+using Parameters = std::map<std::string, std::string, std::less<>>;
+
+// One all-reduce to be planned.
+struct CollectiveCase {
+    std::int32_t workers = 1;
+    Parameters parameters;
+};
+
+// What theory says of the schedule's traffic, in chunks of `chunks` a tensor; proved against the replay.
+struct Contract {
+    std::uint32_t chunks = 1;
+    std::uint32_t steps = 0;  // longest chain of dependent messages
+    std::uint64_t chunks_sent = 0;
+    std::uint64_t max_sent_by_rank = 0;
+    std::uint64_t max_received_by_rank = 0;
+};
+
+struct Strategy {
+    std::string_view name;
+    std::string_view help;         // one line
+    std::string_view closed_form;  // as text, in W, p, alpha, B, gamma
+    std::string_view source;
+    std::vector<ParameterSpec> parameters;
+
+    // Why this case cannot be served ("needs a power of two"), or nothing.
+    std::optional<std::string> (*refuses)(const CollectiveCase&);
+    Schedule (*schedule)(const CollectiveCase&);
+    Contract (*contract)(const CollectiveCase&);
+    // Seconds for an all-reduce of `elements` elements. Bandwidth is not shared, except where the strategy's own theory
+    // says so (a server's incast): docs/cost-model.md.
+    double (*closed_form_s)(const CollectiveCase&, std::uint64_t elements, std::uint32_t element_bytes,
+                            const CostModel&);
+};
+
+const std::vector<Strategy>& strategies();
+
+// nullptr if there is none of that name.
+const Strategy* find_strategy(std::string_view name);
+std::vector<std::string> strategy_names();
+
+// A strategy with its parameters as a user writes it: "ring", "ps(placement=dedicated)".
+struct StrategyChoice {
+    const Strategy* strategy = nullptr;
+    Parameters parameters;
+    std::string canonical() const;  // name, and the parameters that differ from their defaults, sorted
+};
+
+// UserError (at `where`) for an unknown strategy, parameter or value, with the nearest names.
+StrategyChoice parse_strategy(std::string_view text, const SourceLocation& where, std::string_view key);
+// "ps,tree,ps(placement=dedicated,sum=ordered)": commas inside parentheses do not separate.
+std::vector<std::string> split_strategy_list(std::string_view text);
+
+}  // namespace coppice
