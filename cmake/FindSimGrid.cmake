@@ -8,9 +8,9 @@ endif()
 find_path(SimGrid_INCLUDE_DIR simgrid/s4u.hpp HINTS ${PC_SimGrid_INCLUDE_DIRS})
 find_library(SimGrid_LIBRARY simgrid HINTS ${PC_SimGrid_LIBRARY_DIRS})
 
-if(SimGrid_INCLUDE_DIR AND EXISTS "${SimGrid_INCLUDE_DIR}/simgrid/config.h")
+if(SimGrid_INCLUDE_DIR AND EXISTS "${SimGrid_INCLUDE_DIR}/simgrid/version.h")
   foreach(part MAJOR MINOR PATCH)
-    file(STRINGS "${SimGrid_INCLUDE_DIR}/simgrid/config.h" line
+    file(STRINGS "${SimGrid_INCLUDE_DIR}/simgrid/version.h" line
          REGEX "^#define SIMGRID_VERSION_${part} [0-9]+")
     string(REGEX REPLACE "[^0-9]*([0-9]+).*" "\\1" SimGrid_VERSION_${part} "${line}")
   endforeach()
