@@ -224,8 +224,8 @@ std::variant<double, QuantityProblem> parse_quantity(std::string_view text, Dime
     if (text.empty()) return problem(dimension, "a unit is needed: " + two_meanings(*number, dimension));
     const std::optional<double> factor = unit_factor(text, dimension);
     if (!factor) return problem(dimension, wrong_unit_hint(text, *number, dimension));
-    // Dividing by an exact power keeps "1.5 us" the double nearest to 1.5e-6.
-    const double value = *factor < 1 ? *number / std::round(1 / *factor * 1e6) * 1e6 : *number * *factor;
+    // Dividing by the exact integer keeps "1.5 us" the double nearest to 1.5e-6; multiplying by 1e-6 would not.
+    const double value = *factor < 1 ? *number / std::round(1 / *factor) : *number * *factor;
     if (!std::isfinite(value)) return problem(dimension, "the value is too large");
     return value;
 }

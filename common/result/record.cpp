@@ -1,0 +1,247 @@
+#include "common/result/record.hpp"
+
+#include "common/diag/error.hpp"
+#include "common/diag/nearest.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <charconv>
+#include <map>
+#include <type_traits>
+
+namespace coppice {
+
+namespace {
+
+template <class T>
+struct is_optional : std::false_type {};
+template <class T>
+struct is_optional<std::optional<T>> : std::true_type {};
+
+std::string csv_quoted(const std::string& text) {
+    if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+    std::string quoted = "\"";
+    for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+    return quoted + "\"";
+}
+
+// fmt prints the shortest text that reads back as the same double, so a record survives a round trip.
+template <class T>
+std::string csv_text(const T& value) {
+    if constexpr (is_optional<T>::value)
+        return value ? csv_text(*value) : std::string();
+    else if constexpr (std::is_same_v<T, std::string>)
+        return csv_quoted(value);
+    else
+        return fmt::format("{}", value);
+}
+
+std::vector<std::string> field_names() {
+    std::vector<std::string> names;
+    Record record;
+    visit_fields(record, [&](const char* name, auto&) { names.emplace_back(name); });
+    return names;
+}
+
+struct Place {
+    std::string file;
+    int line = 0;
+};
+
+template <class T>
+void read_text(const Place& place, const char* name, const std::string& text, T& value) {
+    if constexpr (is_optional<T>::value) {
+        if (text.empty()) {
+            value.reset();
+            return;
+        }
+        typename T::value_type inner{};
+        read_text(place, name, text, inner);
+        value = inner;
+    } else if constexpr (std::is_same_v<T, std::string>) {
+        value = text;
+    } else {
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+        if (error != std::errc() || end != text.data() + text.size())
+            throw UserError({{place.file, place.line, 0},
+                             name,
+                             fmt::format("'{}'", text),
+                             std::is_integral_v<T> ? "an integer" : "a number",
+                             ""});
+    }
+}
+
+// RFC 4180: quoted fields may hold commas, quotes (doubled) and line breaks.
+std::vector<std::vector<std::string>> split_csv(std::string_view text, std::vector<int>& lines) {
+    std::vector<std::vector<std::string>> rows;
+    std::vector<std::string> row;
+    std::string field;
+    bool quoted = false;
+    int line = 1;
+    int row_line = 1;
+    const auto end_row = [&] {
+        row.push_back(std::move(field));
+        field.clear();
+        if (row.size() > 1 || !row.front().empty()) {
+            rows.push_back(std::move(row));
+            lines.push_back(row_line);
+        }
+        row.clear();
+        row_line = line;
+    };
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const char c = text[i];
+        if (c == '\n') ++line;
+        if (quoted) {
+            if (c == '"' && i + 1 < text.size() && text[i + 1] == '"')
+                field += text[++i];
+            else if (c == '"')
+                quoted = false;
+            else
+                field += c;
+        } else if (c == '"' && field.empty()) {
+            quoted = true;
+        } else if (c == ',') {
+            row.push_back(std::move(field));
+            field.clear();
+        } else if (c == '\n') {
+            end_row();
+        } else if (c != '\r') {
+            field += c;
+        }
+    }
+    if (!field.empty() || !row.empty()) end_row();
+    return rows;
+}
+
+void check_schema(const Record& record, const Place& place) {
+    if (record.schema != kRecordSchema)
+        throw UserError({{place.file, place.line, 0},
+                         "schema",
+                         fmt::format("'{}'", record.schema),
+                         fmt::format("'{}'", kRecordSchema),
+                         "written by another version of coppice?"});
+}
+
+template <class T>
+void read_json(const Place& place, const char* name, const nlohmann::json& json, T& value) {
+    const auto fail = [&](const char* expected) {
+        throw UserError({{place.file, place.line, 0}, name, json.dump(), expected, ""});
+    };
+    if constexpr (is_optional<T>::value) {
+        value.reset();
+        if (json.is_null()) return;
+        typename T::value_type inner{};
+        read_json(place, name, json, inner);
+        value = inner;
+    } else if constexpr (std::is_same_v<T, std::string>) {
+        if (!json.is_string()) fail("a string");
+        value = json.get<std::string>();
+    } else if constexpr (std::is_integral_v<T>) {
+        if (!json.is_number_integer()) fail("an integer");
+        value = json.get<T>();
+    } else {
+        if (!json.is_number()) fail("a number");
+        value = json.get<T>();
+    }
+}
+
+}  // namespace
+
+std::string make_key(const Record& r) {
+    return fmt::format("model={}|grad={}:{}|mode={}|strategy={}|gpus={}|servers={}|batch={}", r.model, r.gradient_type,
+                       r.gradient_bytes, r.mode, r.strategy_requested, r.gpus, r.servers, r.global_batch);
+}
+
+std::string to_csv(const std::vector<Record>& records) {
+    std::string text;
+    const std::vector<std::string> names = field_names();
+    for (std::size_t i = 0; i < names.size(); ++i) text += (i ? "," : "") + names[i];
+    text += "\n";
+    for (const Record& record : records) {
+        bool first = true;
+        visit_fields(record, [&](const char*, const auto& value) {
+            if (!first) text += ",";
+            first = false;
+            text += csv_text(value);
+        });
+        text += "\n";
+    }
+    return text;
+}
+
+std::string to_json_lines(const std::vector<Record>& records) {
+    std::string text;
+    for (const Record& record : records) {
+        nlohmann::ordered_json object;
+        visit_fields(record, [&](const char* name, const auto& value) {
+            if constexpr (is_optional<std::decay_t<decltype(value)>>::value) {
+                if (value)
+                    object[name] = *value;
+                else
+                    object[name] = nullptr;
+            } else {
+                object[name] = value;
+            }
+        });
+        text += object.dump() + "\n";
+    }
+    return text;
+}
+
+std::vector<Record> parse_csv(std::string_view text, const std::string& file) {
+    std::vector<int> lines;
+    const std::vector<std::vector<std::string>> rows = split_csv(text, lines);
+    const std::vector<std::string> names = field_names();
+    if (rows.empty()) throw UserError({{file}, "", "an empty file", "a header line and records", ""});
+    std::map<std::string, std::size_t> columns;
+    for (std::size_t i = 0; i < rows[0].size(); ++i) columns.emplace(rows[0][i], i);
+    for (const std::string& name : names)
+        if (!columns.contains(name))
+            throw UserError(
+                {{file, 1, 0}, name, "no such column", "the columns of docs/records.md", did_you_mean(name, rows[0])});
+    std::vector<Record> records;
+    for (std::size_t i = 1; i < rows.size(); ++i) {
+        const Place place{file, lines[i]};
+        if (rows[i].size() != rows[0].size())
+            throw UserError({{file, lines[i], 0},
+                             "",
+                             fmt::format("{} fields", rows[i].size()),
+                             fmt::format("{} as in the header", rows[0].size()),
+                             "is the file cut off?"});
+        Record record;
+        visit_fields(record,
+                     [&](const char* name, auto& value) { read_text(place, name, rows[i][columns.at(name)], value); });
+        check_schema(record, place);
+        records.push_back(std::move(record));
+    }
+    return records;
+}
+
+std::vector<Record> parse_json_lines(std::string_view text, const std::string& file) {
+    std::vector<Record> records;
+    int line = 0;
+    while (!text.empty()) {
+        ++line;
+        const std::size_t end = text.find('\n');
+        const std::string_view one = text.substr(0, end);
+        text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
+        if (one.find_first_not_of(" \r\t") == std::string_view::npos) continue;
+        const Place place{file, line};
+        const nlohmann::json object = nlohmann::json::parse(one, nullptr, false);
+        if (!object.is_object())
+            throw UserError({{file, line, 0}, "", "no JSON object", "one record a line", "is the file cut off?"});
+        Record record;
+        visit_fields(record, [&](const char* name, auto& value) {
+            if (!object.contains(name))
+                throw UserError({{file, line, 0}, name, "nothing", "this field of docs/records.md", ""});
+            read_json(place, name, object.at(name), value);
+        });
+        check_schema(record, place);
+        records.push_back(std::move(record));
+    }
+    return records;
+}
+
+}  // namespace coppice
