@@ -45,7 +45,8 @@ struct LinkSegment {
 struct Link {
     std::vector<LinkSegment> segments;  // at least one, the first from 0, ascending
     double overhead_s = 0;              // per message, of the sender's processor: LogGP's o
-    double latency_s() const { return segments.front().latency_s; }
+    const LinkSegment& segment_of(std::uint64_t bytes) const;
+    double latency_s() const;         // the smallest segment latency
     double peak_bytes_per_s() const;  // the fastest segment's
 };
 

@@ -25,6 +25,11 @@ public:
     double link_bytes_per_s() const;  // the greatest B of the segments: what the simulated links have
     // The rate that, with latency_s(), gives message_s(bytes) on an empty route; 0: no cap needed.
     double message_rate_cap(std::uint64_t bytes) const;
+    // The same for any link (inside a node).
+    static double message_s(const Link& link, std::uint64_t bytes);
+    static double message_rate_cap(const Link& link, std::uint64_t bytes);
+    // `count` messages that leave `count` machines together for one (or one for many) share that one's link.
+    double incast_s(std::uint64_t count, std::uint64_t bytes) const;
     // o + alpha + n/B.
     double send_s(std::uint64_t bytes) const { return overhead_s() + message_s(bytes); }
 

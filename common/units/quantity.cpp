@@ -1,0 +1,301 @@
+#include "common/units/quantity.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+namespace coppice {
+
+namespace {
+
+struct Prefix {
+    std::string_view text;
+    double factor;
+};
+
+constexpr std::array<Prefix, 12> kLargePrefixes{{{"", 1},
+                                                 {"k", 1e3},
+                                                 {"K", 1e3},
+                                                 {"M", 1e6},
+                                                 {"G", 1e9},
+                                                 {"T", 1e12},
+                                                 {"P", 1e15},
+                                                 {"Ki", 1024.0},
+                                                 {"Mi", 1048576.0},
+                                                 {"Gi", 1073741824.0},
+                                                 {"Ti", 1099511627776.0},
+                                                 {"Pi", 1125899906842624.0}}};
+
+struct Unit {
+    std::string_view text;
+    double factor;
+    bool prefixed = true;
+};
+
+// The units of each dimension, exactly as they may be written. b is a bit and B a byte, always.
+constexpr std::array kBytes{Unit{"B", 1},       Unit{"byte", 1, false}, Unit{"bytes", 1, false},
+                            Unit{"b", 1.0 / 8}, Unit{"bit", 1.0 / 8},   Unit{"bits", 1.0 / 8, false}};
+constexpr std::array kBytesPerSecond{Unit{"B/s", 1}, Unit{"Bps", 1}, Unit{"b/s", 1.0 / 8}, Unit{"bit/s", 1.0 / 8},
+                                     Unit{"bps", 1.0 / 8}};
+constexpr std::array kSeconds{Unit{"s", 1, false},          Unit{"ms", 1e-3, false},      Unit{"us", 1e-6, false},
+                              Unit{"\u00b5s", 1e-6, false}, Unit{"\u03bcs", 1e-6, false}, Unit{"ns", 1e-9, false},
+                              Unit{"min", 60, false},       Unit{"h", 3600, false},       Unit{"d", 86400, false}};
+constexpr std::array kFlop{Unit{"FLOP", 1}, Unit{"flop", 1}, Unit{"Flop", 1}};
+constexpr std::array kFlopPerSecond{Unit{"FLOPS", 1},  Unit{"flops", 1},  Unit{"Flops", 1},
+                                    Unit{"FLOP/s", 1}, Unit{"flop/s", 1}, Unit{"Flop/s", 1}};
+constexpr std::array kPerSecond{Unit{"/s", 1},          Unit{"images/s", 1}, Unit{"samples/s", 1},
+                                Unit{"sentences/s", 1}, Unit{"tokens/s", 1}, Unit{"steps/s", 1}};
+
+template <class Visit>
+void for_each_unit(Dimension dimension, Visit&& visit) {
+    const auto all = [&](const auto& units) {
+        for (const Unit& unit : units) visit(unit);
+    };
+    switch (dimension) {
+        case Dimension::Bytes:
+            return all(kBytes);
+        case Dimension::BytesPerSecond:
+            return all(kBytesPerSecond);
+        case Dimension::Seconds:
+            return all(kSeconds);
+        case Dimension::Flop:
+            return all(kFlop);
+        case Dimension::FlopPerSecond:
+            return all(kFlopPerSecond);
+        case Dimension::PerSecond:
+            return all(kPerSecond);
+    }
+}
+
+// The factor of "GB/s" and the like: a unit, or a prefix and a unit that takes one.
+std::optional<double> unit_factor(std::string_view text, Dimension dimension) {
+    std::optional<double> factor;
+    for_each_unit(dimension, [&](const Unit& unit) {
+        if (factor || !text.ends_with(unit.text)) return;
+        const std::string_view front = text.substr(0, text.size() - unit.text.size());
+        for (const Prefix& prefix : kLargePrefixes) {
+            if (front != prefix.text || (!unit.prefixed && !front.empty())) continue;
+            factor = prefix.factor * unit.factor;
+        }
+    });
+    return factor;
+}
+
+std::string_view example(Dimension dimension) {
+    switch (dimension) {
+        case Dimension::Bytes:
+            return "'30.4 MB' or '64 KiB'";
+        case Dimension::BytesPerSecond:
+            return "'10 Gbps' or '1.25 GB/s'";
+        case Dimension::Seconds:
+            return "'1.5 us' or '2 ms'";
+        case Dimension::Flop:
+            return "'2.2 GFLOP'";
+        case Dimension::FlopPerSecond:
+            return "'3.95 TFLOPS'";
+        case Dimension::PerSecond:
+            return "'42.3 images/s'";
+    }
+    return "";
+}
+
+// What a bare number most likely means: the two readings that people confuse in this dimension.
+std::string two_meanings(double value, Dimension dimension) {
+    switch (dimension) {
+        case Dimension::Bytes: {
+            if (value < 1e6)
+                return fmt::format("'{0} MB' ({0} million bytes) or '{0} MiB' ({1} bytes)?", value, value * 1048576.0);
+            return fmt::format("'{0} B' ({1}) or '{0} bit' ({2})?", value, format_rounded(value, dimension),
+                               format_rounded(value / 8, dimension));
+        }
+        case Dimension::BytesPerSecond:
+            if (value < 1e6)
+                return fmt::format("'{0} Gbps' ({1}) or '{0} GB/s' ({2})?", value,
+                                   format_bandwidth_both(value * 1e9 / 8), format_bandwidth_both(value * 1e9));
+            return fmt::format("'{0} B/s' ({1}) or '{0} bps' ({2})?", value, format_bandwidth_both(value),
+                               format_bandwidth_both(value / 8));
+        case Dimension::Seconds:
+            if (value < 1e-3)
+                return fmt::format("'{0} s' ({1}) or '{0} us' ({2})?", value, format_rounded(value, dimension),
+                                   format_rounded(value * 1e-6, dimension));
+            return fmt::format("'{0} us' ({1} microseconds) or '{0} ms' ({1} milliseconds)?", value, value);
+        case Dimension::Flop:
+            return fmt::format("'{0} GFLOP' or '{0} TFLOP'?", value);
+        case Dimension::FlopPerSecond:
+            if (value < 1e6) return fmt::format("'{0} TFLOPS' or '{0} GFLOPS'?", value);
+            return fmt::format("'{} FLOPS' ({}) or '{} TFLOPS'?", value, format_rounded(value, dimension),
+                               value / 1e12);
+        case Dimension::PerSecond:
+            return fmt::format("'{0} images/s' or '{0} sentences/s'?", value);
+    }
+    return "";
+}
+
+// A decimal number at the front of text; the rest is left in text. Underscores between digits are dropped.
+std::optional<double> take_number(std::string_view& text) {
+    std::string digits;
+    std::size_t used = 0;
+    for (; used < text.size(); ++used) {
+        const char c = text[used];
+        const bool digit = c >= '0' && c <= '9';
+        const bool after_exponent = !digits.empty() && (digits.back() == 'e' || digits.back() == 'E');
+        const bool exponent =
+            (c == 'e' || c == 'E') && used + 1 < text.size() && !digits.empty() &&
+            (text[used + 1] == '-' || text[used + 1] == '+' || (text[used + 1] >= '0' && text[used + 1] <= '9'));
+        if (digit || c == '.' || exponent || ((c == '-' || c == '+') && (digits.empty() || after_exponent)))
+            digits += c;
+        else if (c == '_' && !digits.empty() && used + 1 < text.size() && text[used + 1] >= '0' &&
+                 text[used + 1] <= '9')
+            continue;
+        else
+            break;
+    }
+    const std::size_t sign = digits.starts_with('+') ? 1 : 0;  // from_chars takes no leading plus
+    double value = 0;
+    const auto [end, error] = std::from_chars(digits.data() + sign, digits.data() + digits.size(), value);
+    if (error != std::errc() || end != digits.data() + digits.size() || !std::isfinite(value)) return std::nullopt;
+    text.remove_prefix(used);
+    return value;
+}
+
+QuantityProblem problem(Dimension dimension, std::string hint) {
+    return {fmt::format("{} such as {}", dimension_name(dimension), example(dimension)), std::move(hint)};
+}
+
+// Says so when the unit belongs to another dimension: "'GB' is an amount of data".
+std::string wrong_unit_hint(std::string_view unit, double value, Dimension dimension) {
+    for (const Dimension other : {Dimension::Bytes, Dimension::BytesPerSecond, Dimension::Seconds, Dimension::Flop,
+                                  Dimension::FlopPerSecond, Dimension::PerSecond}) {
+        if (other == dimension || !unit_factor(unit, other)) continue;
+        std::string hint = fmt::format("'{}' is the unit of {}", unit, dimension_name(other));
+        if (dimension == Dimension::BytesPerSecond && other == Dimension::Bytes)
+            hint += fmt::format("; '{} {}/s'?", value, unit);
+        if (dimension == Dimension::FlopPerSecond && other == Dimension::Flop)
+            hint += fmt::format("; '{} {}/s'?", value, unit);
+        return hint;
+    }
+    // The case of a letter: "gbps", "mb/s", "tflops". Bits and bytes are not guessed between, so both are shown.
+    std::string near;
+    for_each_unit(dimension, [&](const Unit& candidate) {
+        for (const Prefix& prefix : kLargePrefixes) {
+            if (!candidate.prefixed && !prefix.text.empty()) continue;
+            const std::string whole = fmt::format("{}{}", prefix.text, candidate.text);
+            if (whole.size() != unit.size()) continue;
+            bool same = true;
+            for (std::size_t i = 0; i < whole.size(); ++i) same = same && (whole[i] | 0x20) == (unit[i] | 0x20);
+            if (same && whole.find('K') == std::string::npos)
+                near += fmt::format("{}'{} {}'", near.empty() ? "" : " or ", value, whole);
+        }
+    });
+    if (!near.empty()) return fmt::format("upper and lower case differ (b is a bit, B a byte): {}?", near);
+    return fmt::format("'{}' is no unit of {}", unit, dimension_name(dimension));
+}
+
+}  // namespace
+
+std::string_view dimension_name(Dimension dimension) {
+    switch (dimension) {
+        case Dimension::Bytes:
+            return "an amount of data";
+        case Dimension::BytesPerSecond:
+            return "a bandwidth";
+        case Dimension::Seconds:
+            return "a duration";
+        case Dimension::Flop:
+            return "an amount of arithmetic";
+        case Dimension::FlopPerSecond:
+            return "a compute rate";
+        case Dimension::PerSecond:
+            return "a rate";
+    }
+    return "";
+}
+
+std::variant<double, QuantityProblem> parse_quantity(std::string_view text, Dimension dimension) {
+    while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+    while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+    const std::optional<double> number = take_number(text);
+    if (!number) return problem(dimension, "");
+    while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+    if (text.empty()) return problem(dimension, "a unit is needed: " + two_meanings(*number, dimension));
+    const std::optional<double> factor = unit_factor(text, dimension);
+    if (!factor) return problem(dimension, wrong_unit_hint(text, *number, dimension));
+    // Dividing by an exact power keeps "1.5 us" the double nearest to 1.5e-6.
+    const double value = *factor < 1 ? *number / std::round(1 / *factor * 1e6) * 1e6 : *number * *factor;
+    if (!std::isfinite(value)) return problem(dimension, "the value is too large");
+    return value;
+}
+
+namespace {
+
+struct Scale {
+    double factor;
+    std::string_view unit;
+};
+
+Scale scale_for(double value, Dimension dimension) {
+    const double size = std::abs(value);
+    if (dimension == Dimension::Seconds) {
+        if (size >= 3600) return {3600, "h"};
+        if (size >= 1 || size == 0) return {1, "s"};
+        if (size >= 1e-3) return {1e-3, "ms"};
+        if (size >= 1e-6) return {1e-6, "us"};
+        return {1e-9, "ns"};
+    }
+    static constexpr std::array<std::array<std::string_view, 6>, 6> kUnits{{
+        {"B", "kB", "MB", "GB", "TB", "PB"},
+        {"B/s", "kB/s", "MB/s", "GB/s", "TB/s", "PB/s"},
+        {},
+        {"FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP", "PFLOP"},
+        {"FLOPS", "kFLOPS", "MFLOPS", "GFLOPS", "TFLOPS", "PFLOPS"},
+        {"/s", "/s", "/s", "/s", "/s", "/s"},
+    }};
+    if (dimension == Dimension::PerSecond) return {1, "/s"};
+    std::size_t step = 0;
+    double factor = 1;
+    while (step < 5 && size >= factor * 1e3) {
+        factor *= 1e3;
+        ++step;
+    }
+    return {factor, kUnits[static_cast<std::size_t>(dimension)][step]};
+}
+
+std::string scaled(double value, const Scale& scale) {
+    return scale.factor < 1 ? fmt::format("{}", value * std::round(1 / scale.factor))
+                            : fmt::format("{}", value / scale.factor);
+}
+
+}  // namespace
+
+std::string format_quantity(double value, Dimension dimension) {
+    const Scale scale = scale_for(value, dimension);
+    const std::string text = fmt::format("{} {}", scaled(value, scale), scale.unit);
+    const auto back = parse_quantity(text, dimension);
+    if (const double* same = std::get_if<double>(&back); same && *same == value) return text;
+    // The division rounded: the base unit is always exact.
+    const std::string_view base = dimension == Dimension::Bytes            ? "B"
+                                  : dimension == Dimension::BytesPerSecond ? "B/s"
+                                  : dimension == Dimension::Seconds        ? "s"
+                                  : dimension == Dimension::Flop           ? "FLOP"
+                                  : dimension == Dimension::FlopPerSecond  ? "FLOPS"
+                                                                           : "/s";
+    return fmt::format("{} {}", value, base);
+}
+
+std::string format_rounded(double value, Dimension dimension) {
+    const Scale scale = scale_for(value, dimension);
+    return fmt::format("{:.4g} {}", value / scale.factor, scale.unit);
+}
+
+std::string format_bandwidth_both(double bytes_per_s) {
+    const double bits = bytes_per_s * 8;
+    const char* unit = bits >= 1e9 ? "Gbps" : bits >= 1e6 ? "Mbps" : bits >= 1e3 ? "kbps" : "bps";
+    const double factor = bits >= 1e9 ? 1e9 : bits >= 1e6 ? 1e6 : bits >= 1e3 ? 1e3 : 1;
+    return fmt::format("{} ({:.4g} {})", format_rounded(bytes_per_s, Dimension::BytesPerSecond), bits / factor, unit);
+}
+
+}  // namespace coppice
