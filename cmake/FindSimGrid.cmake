@@ -21,7 +21,7 @@ include(FindPackageHandleStandardArgs)
 find_package_handle_standard_args(SimGrid
   REQUIRED_VARS SimGrid_LIBRARY SimGrid_INCLUDE_DIR
   VERSION_VAR SimGrid_VERSION
-  REASON_FAILURE_MESSAGE "Debian: apt-get install libsimgrid-dev; elsewhere set SimGrid_ROOT")
+  REASON_FAILURE_MESSAGE "Debian: apt-get install libsimgrid-dev, elsewhere set SimGrid_ROOT")
 
 if(SimGrid_FOUND AND NOT TARGET SimGrid::SimGrid)
   add_library(SimGrid::SimGrid UNKNOWN IMPORTED)

@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <utility>
 #include <vector>
 
 namespace coppice {
@@ -82,20 +83,26 @@ public:
     std::vector<Pending> pending() const;
 
 private:
+    struct Queued {
+        Op op;
+        std::uint64_t emission;  // number in order of emission over all lanes
+    };
     struct Lane {
-        std::deque<Op> queue;                // front: the next, or the one under way
-        std::uint32_t index = 0;             // position of the front
-        bool busy = false;                   // the front has been started
-        bool receiving = false;              // ... and is in the receive half of a recv_reduce
-        Rank matched = kAnyRank;             // by the latest receive from any rank
-        std::deque<std::uint64_t> emission;  // global emission number of each queued operation
+        std::deque<Queued> queue;    // front: the next, or the one under way
+        std::uint32_t index = 0;     // position of the front; so many operations of the lane are complete
+        std::uint64_t expected = 0;  // operations over the whole schedule, so that a lane at its end needs no expansion
+        bool busy = false;           // the front has been started
+        bool receiving = false;      // ... and is in the receive half of a recv_reduce
+        Rank matched = kAnyRank;     // by the latest receive from any rank
+        std::vector<std::pair<std::uint64_t, std::uint32_t>> waiters;  // min-heap of (index awaited, lane that waits)
     };
 
+    void survey_lanes();
+    bool rounds_remain();
     void expand_next_round();
     bool wait_satisfied(const Op& op) const;
     void start_front(std::uint32_t lane, Port& port);
     void finish_front(std::uint32_t lane);
-    void advance_lane(std::uint32_t lane, Port& port);
     void mark_complete(std::uint64_t emission);
 
     const Schedule& schedule_;
@@ -105,10 +112,15 @@ private:
     std::uint32_t round_ = 0;
     RoundOps round_ops_;
     std::vector<Lane> lanes_;
+    // Lanes whose front may be startable. A lane with operations is in exactly one place: here, busy, or among the
+    // waiters of what it waits for; so a step costs no more than the lanes it changes.
+    std::vector<std::uint32_t> candidates_;
+    std::size_t starving_ = 0;  // lanes with nothing queued that get more operations in later rounds
     std::uint64_t emitted_ = 0;
     // All operations with an emission number below this are complete; completed ones above it are kept apart.
     std::uint64_t complete_below_ = 0;
-    std::vector<std::uint64_t> complete_above_;  // a min-heap
+    std::vector<std::uint64_t> complete_above_;                            // a min-heap
+    std::vector<std::pair<std::uint64_t, std::uint32_t>> waiters_on_all_;  // as Lane::waiters
     std::size_t in_flight_ = 0;
     std::size_t queued_ = 0;
 };

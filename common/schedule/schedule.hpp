@@ -53,8 +53,8 @@ struct Op {
     bool commutative = false;
     std::uint16_t channel = 0;
     Rank peer = 0;
-    Slice slice;
-    Slice source;              // Reduce, Copy
+    Slice slice{};
+    Slice source{};            // Reduce, Copy
     std::uint32_t inputs = 1;  // Reduce: source.count == inputs * slice.count
     std::uint32_t work = 0;    // Compute, Update: index into Binding::work_s
     // Wait: the first `wait_count` operations (waits included) emitted to lane wait_lane; to all lanes together in

@@ -1,0 +1,1 @@
+// The platform of a cluster: next commit.
