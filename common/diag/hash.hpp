@@ -15,9 +15,11 @@ public:
     void text(std::string_view value) {
         for (const char c : value) byte(static_cast<std::uint8_t>(c));
     }
-    // Little-endian on every machine.
-    void number(std::uint64_t value) {
-        for (int i = 0; i < 8; ++i) byte(static_cast<std::uint8_t>(value >> (8 * i)));
+    // From the lowest byte up, so that the hash is the same on every machine.
+    template <typename Integer>
+    void add(Integer value) {
+        auto bits = static_cast<std::uint64_t>(value);
+        for (std::size_t i = 0; i < sizeof(Integer); ++i, bits >>= 8) byte(static_cast<std::uint8_t>(bits & 0xff));
     }
     std::string hex() const { return fmt::format("{:016x}", state_); }
 

@@ -1,8 +1,9 @@
 #include "common/schedule/schedule.hpp"
 
 #include "common/diag/error.hpp"
+#include "common/diag/hash.hpp"
 
-#include <fmt/format.h>
+#include <algorithm>
 
 namespace coppice {
 
@@ -91,28 +92,27 @@ void for_each_op(const Schedule& schedule, Rank rank, const std::function<void(s
     }
 }
 
-namespace {
-
-class Fnv1a {
-public:
-    // The bytes of the value from the lowest up, so that the hash is the same on every machine.
-    template <typename Integer>
-    void add(Integer value) {
-        auto bits = static_cast<std::uint64_t>(value);
-        for (std::size_t i = 0; i < sizeof(Integer); ++i, bits >>= 8) {
-            hash_ = (hash_ ^ (bits & 0xff)) * 0x100000001b3u;
+std::uint32_t lane_count(const Schedule& schedule, Rank rank) {
+    std::uint32_t lanes = 0;
+    RoundOps ops;
+    for (const Phase& phase : schedule.phases) {
+        const std::uint32_t surveyed = phase.uniform ? std::min(phase.rounds, 1u) : phase.rounds;
+        for (std::uint32_t round = 0; round < surveyed; ++round) {
+            phase.rule(rank, round, ops);
+            for (const RoundOps::Item& item : ops.items()) lanes = std::max(lanes, item.lane + 1);
+            ops.items().clear();
         }
     }
-    void add(const Slice& slice) {
-        add(slice.buffer);
-        add(slice.first);
-        add(slice.count);
-    }
-    std::uint64_t hash() const { return hash_; }
+    return lanes;
+}
 
-private:
-    std::uint64_t hash_ = 0xcbf29ce484222325u;
-};
+namespace {
+
+void add(Fnv1a& hash, const Slice& slice) {
+    hash.add(slice.buffer);
+    hash.add(slice.first);
+    hash.add(slice.count);
+}
 
 // Only the fields that mean something for the kind: hashing is a byte at a time, and a ring of 1024 ranks has
 // 4.2 million operations.
@@ -127,14 +127,14 @@ void add_op(Fnv1a& hash, std::uint32_t lane, const Op& op) {
         case OpKind::Recv:
             hash.add(op.channel);
             hash.add(op.peer);
-            hash.add(op.slice);
+            add(hash, op.slice);
             break;
         case OpKind::Reduce:
             hash.add(op.inputs);
             [[fallthrough]];
         case OpKind::Copy:
-            hash.add(op.slice);
-            hash.add(op.source);
+            add(hash, op.slice);
+            add(hash, op.source);
             break;
         case OpKind::Compute:
         case OpKind::Update:
@@ -164,7 +164,7 @@ std::string schedule_hash(const Schedule& schedule) {
         hash.add(rank);  // so that operations cannot move from the end of one rank to the beginning of the next unseen
         for_each_op(schedule, rank, [&](std::uint32_t lane, const Op& op) { add_op(hash, lane, op); });
     }
-    return fmt::format("{:016x}", hash.hash());
+    return hash.hex();
 }
 
 }  // namespace coppice

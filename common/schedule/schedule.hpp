@@ -151,6 +151,9 @@ struct Schedule {
 // Calls visit(lane, op) for all operations of one rank in order of emission, with waits resolved.
 void for_each_op(const Schedule& schedule, Rank rank, const std::function<void(std::uint32_t lane, const Op&)>& visit);
 
+// How many lanes a rank uses: one more than the highest it ever emits to. Of a uniform phase one round tells all.
+std::uint32_t lane_count(const Schedule& schedule, Rank rank);
+
 // 64-bit FNV-1a over the expanded operations of all ranks, buffers and tensors (not over names): 16 hex digits. Two
 // schedules with the same hash do the same; every record carries it.
 std::string schedule_hash(const Schedule& schedule);

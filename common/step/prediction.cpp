@@ -1,0 +1,289 @@
+#include "common/step/prediction.hpp"
+
+#include "common/diag/error.hpp"
+#include "common/schedule/verifier.hpp"
+#include "common/step/fused_step.hpp"
+#include "common/version.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace coppice {
+
+std::string StepPlan::label() const {
+    return fmt::format("{} on {} GPUs, batch {}", choice.canonical(), gpus(), global_batch);
+}
+
+std::vector<double> closed_form_engine(const std::vector<StepJob>& jobs) {
+    std::vector<double> seconds;
+    for (const StepJob& job : jobs) {
+        const TensorBinding& tensor = job.binding.tensors.at(0);
+        seconds.push_back(job.binding.work_s.at(StepWorks::kComputeLargest) +
+                          job.plan->choice.strategy->closed_form_s(job.plan->collective_case, tensor.elements,
+                                                                   tensor.element_bytes, job.cost) +
+                          job.binding.work_s.at(StepWorks::kUpdate));
+    }
+    return seconds;
+}
+
+Predictor::Predictor(const Scenario& scenario)
+    : scenario_(scenario),
+      cost_(scenario.cluster),
+      compute_(scenario.cluster, scenario.workload.network, scenario.workload.heads, scenario.workload.element_bytes),
+      update_s_(cost_.update_s(scenario.workload.gradient_bytes())) {
+    const Baseline& baseline = scenario.baseline;
+    if (!baseline.measured) return;
+    // A measured iteration includes the update, so that one GPU is predicted to run at just the measured rate.
+    const double measured_s = static_cast<double>(*baseline.batch) / *baseline.samples_per_s;
+    if (measured_s <= update_s_)
+        throw UserError({{scenario.name},
+                         "baseline",
+                         fmt::format("{:.4g} s for a measured step of {} samples", measured_s, *baseline.batch),
+                         fmt::format("more than the {:.4g} s that the update of the parameters alone takes", update_s_),
+                         "is the rate, or device.update_rate, off by a unit?"});
+    compute_.anchor({static_cast<double>(*baseline.batch) / (measured_s - update_s_), *baseline.batch});
+}
+
+std::vector<StepPlan> Predictor::plan() const {
+    struct Proved {
+        std::shared_ptr<const Schedule> schedule;
+        std::string hash;
+        Verdict verdict;
+    };
+    std::vector<StepPlan> plans;
+    for (const std::string& name : scenario_.strategies) {
+        const StrategyChoice choice = parse_strategy(name, {scenario_.name, 0, 0}, "sweep.strategies");
+        // Two batches need two proofs only where they divide the GPUs differently.
+        std::map<std::pair<std::int64_t, std::int64_t>, Proved> proved;
+        for (const std::int64_t batch : scenario_.training.batches) {
+            for (const std::int64_t gpus : scenario_.gpus) {
+                StepPlan plan;
+                plan.choice = choice;
+                plan.collective_case = {static_cast<std::int32_t>(gpus), choice.parameters};
+                plan.global_batch = scenario_.training.scaling == Scaling::Strong ? batch : batch * gpus;
+                plan.share = share_batch(plan.global_batch, gpus);
+                plan.refusal = choice.strategy->refuses(plan.collective_case);
+                if (!plan.refusal) {
+                    Proved& entry = proved[{gpus, plan.share.gpus_with_largest}];
+                    if (!entry.schedule) {
+                        entry.schedule = std::make_shared<const Schedule>(
+                            fused_step(choice.strategy->schedule(plan.collective_case), plan.share.gpus_with_largest));
+                        entry.verdict = verify(*entry.schedule);
+                        COPPICE_CHECK(entry.verdict.ok(), "{}: {}", plan.label(), entry.verdict.flaw->message);
+                        entry.hash = schedule_hash(*entry.schedule);
+                    }
+                    plan.schedule = entry.schedule;
+                    plan.schedule_hash = entry.hash;
+                    plan.messages = entry.verdict.traffic.messages;
+                    plan.bytes_sent = traffic_bytes(*plan.schedule, binding(plan, 1), entry.verdict.traffic);
+                }
+                plans.push_back(std::move(plan));
+            }
+        }
+    }
+    return plans;
+}
+
+StepCosts Predictor::step_costs(const StepPlan& plan) const {
+    const std::int64_t largest = plan.share.largest;
+    // With one sample less than one there is nothing to compute; no worker has that share then (share_batch).
+    return {compute_.step_s(largest), largest > 1 ? compute_.step_s(largest - 1) : 0, update_s_};
+}
+
+Binding Predictor::binding(const StepPlan& plan, double compute_factor) const {
+    const StepCosts costs = step_costs(plan);
+    const Workload& workload = scenario_.workload;
+    return {{{workload.gradient_elements, workload.element_bytes}},
+            {costs.compute_s * compute_factor, costs.compute_rest_s * compute_factor, costs.update_s}};
+}
+
+double Predictor::baseline_rate(std::int64_t batch_of_point) const {
+    const Baseline& baseline = scenario_.baseline;
+    if (baseline.measured) return *baseline.samples_per_s;
+    const std::int64_t batch = baseline.batch.value_or(batch_of_point);
+    return static_cast<double>(batch) / (compute_.step_s(batch) + update_s_);
+}
+
+Record Predictor::describe(const StepPlan& plan) const {
+    const Workload& workload = scenario_.workload;
+    Record record;
+    record.scenario = scenario_.name;
+    record.scenario_hash = scenario_.hash;
+    record.cluster = scenario_.cluster.name;
+    record.model = workload.network.name;
+    record.mode = scenario_.training.mode;
+    record.scaling = scenario_.training.scaling == Scaling::Strong ? "strong" : "weak";
+    record.strategy_requested = plan.choice.canonical();
+    record.gpus = plan.gpus();
+    record.servers = plan.servers();
+    record.global_batch = plan.global_batch;
+    record.batch_per_gpu = plan.share.largest;
+    record.gradient_type = workload.gradient_type;
+    record.gradient_bytes = static_cast<std::int64_t>(workload.gradient_bytes());
+    record.version = std::string(kVersion);
+    record.seed = scenario_.seed;
+    record.key = make_key(record);
+    if (plan.refusal) {
+        record.status = "n/a";
+        record.status_reason = *plan.refusal;
+        return record;
+    }
+    record.status = "ok";
+    record.strategy = plan.choice.canonical();
+    record.schedule_hash = plan.schedule_hash;
+    return record;
+}
+
+void Predictor::fill(Record& record, const StepPlan& plan, double step_s) const {
+    const StepCosts costs = step_costs(plan);
+    const Baseline& baseline = scenario_.baseline;
+    const Training& training = scenario_.training;
+    record.step_s = step_s;
+    record.compute_s = costs.compute_s;
+    record.update_s = costs.update_s;
+    record.exposed_comm_s = std::max(0.0, step_s - costs.compute_s - costs.update_s);
+    record.messages = static_cast<std::int64_t>(plan.messages);
+    record.bytes_sent = static_cast<std::int64_t>(plan.bytes_sent);
+    if (plan.gpus() > 1 && *record.exposed_comm_s > 0) {
+        const auto n = static_cast<double>(plan.gpus());
+        record.algbw_bytes_per_s = static_cast<double>(record.gradient_bytes) / *record.exposed_comm_s;
+        record.busbw_bytes_per_s = *record.algbw_bytes_per_s * 2 * (n - 1) / n;
+    }
+    record.samples_per_s = static_cast<double>(plan.global_batch) / step_s;
+
+    const std::int64_t one_gpu_batch = training.scaling == Scaling::Strong ? plan.global_batch : plan.share.largest;
+    const double base_rate = baseline_rate(one_gpu_batch);
+    record.baseline = baseline.measured ? "measured" : "modelled";
+    record.baseline_device = baseline.device;
+    record.baseline_batch = baseline.batch.value_or(one_gpu_batch);
+    record.baseline_samples_per_s = base_rate;
+    record.baseline_epochs = baseline.epochs;
+    record.speedup_of = baseline.speedup_of == SpeedupOf::TrainTime ? "train-time" : "rate";
+    double speedup = *record.samples_per_s / base_rate;
+    if (training.epochs) {
+        record.epochs = training.epochs;
+        record.train_hours = *training.epochs * *training.samples_per_epoch / *record.samples_per_s / 3600;
+        if (baseline.speedup_of == SpeedupOf::TrainTime) speedup *= *baseline.epochs / *training.epochs;
+    }
+    record.speedup = speedup;
+    record.efficiency = speedup / static_cast<double>(plan.gpus());
+}
+
+void Predictor::compare(Record& record) const {
+    for (const PublishedPoint& point : scenario_.published) {
+        if (point.strategy != record.strategy_requested || point.gpus != record.gpus ||
+            point.global_batch != record.global_batch)
+            continue;
+        record.published_speedup = point.speedup;
+        record.published_speedup_high = point.speedup_high;
+        if (point.train_s) record.published_train_hours = *point.train_s / 3600;
+        record.published_use = point.used_for_fit ? "fit" : "check";
+        if (!record.speedup) return;
+        // Between two published values nothing is wrong; outside, the nearer one counts.
+        const double nearest = std::clamp(*record.speedup, point.speedup, point.speedup_high.value_or(point.speedup));
+        record.published_error = *record.speedup / nearest - 1;
+        return;
+    }
+}
+
+std::vector<std::string> Predictor::warnings(const std::vector<StepPlan>& plans) const {
+    std::vector<std::string> found;
+    const double device_bytes = scenario_.cluster.device.memory_bytes;
+    std::map<std::int64_t, std::int64_t> too_large;  // batch per GPU -> fewest GPUs
+    for (const StepPlan& plan : plans) {
+        if (compute_.memory_bytes(plan.share.largest) <= device_bytes) continue;
+        const auto [entry, fresh] = too_large.try_emplace(plan.share.largest, plan.gpus());
+        if (!fresh) entry->second = std::min(entry->second, plan.gpus());
+    }
+    for (const auto& [batch, gpus] : too_large)
+        found.push_back(fmt::format(
+            "{} samples a GPU ({} GPU{}) need {} for weights, gradients, momentum and activations; a {} has {}", batch,
+            gpus, gpus == 1 ? "" : "s", format_rounded(compute_.memory_bytes(batch), Dimension::Bytes),
+            scenario_.cluster.device.name, format_rounded(device_bytes, Dimension::Bytes)));
+    for (const PublishedPoint& point : scenario_.published) {
+        const bool met = std::any_of(plans.begin(), plans.end(), [&](const StepPlan& plan) {
+            return plan.choice.canonical() == point.strategy && plan.gpus() == point.gpus &&
+                   plan.global_batch == point.global_batch;
+        });
+        if (!met)
+            found.push_back(fmt::format("{}: the published point {} on {} GPUs, batch {} is outside of this sweep",
+                                        to_string(point.where), point.strategy, point.gpus, point.global_batch));
+    }
+    return found;
+}
+
+namespace {
+
+Cluster with_links_scaled(const Cluster& cluster, double bandwidth, double latency) {
+    Cluster scaled = cluster;
+    const auto scale = [&](Link& link) {
+        for (LinkSegment& segment : link.segments) {
+            segment.bytes_per_s *= bandwidth;
+            segment.latency_s *= latency;
+        }
+    };
+    scale(scaled.link);
+    if (scaled.node_link) scale(*scaled.node_link);
+    if (scaled.fabric.backplane_bytes_per_s) *scaled.fabric.backplane_bytes_per_s *= bandwidth;
+    return scaled;
+}
+
+Cluster with_sums_scaled(const Cluster& cluster, double factor) {
+    Cluster scaled = cluster;
+    scaled.device.sum_bytes_per_s *= factor;
+    scaled.host.sum_bytes_per_s *= factor;
+    return scaled;
+}
+
+}  // namespace
+
+Prediction Predictor::predict(const std::vector<StepPlan>& plans, const StepEngine& engine,
+                              const std::string& engine_name, const std::string& kind) const {
+    // Base points first, then four variations at the most GPUs of each strategy and batch: all in one go.
+    std::vector<StepJob> jobs;
+    std::vector<std::size_t> timed;
+    std::vector<std::size_t> varied;
+    for (std::size_t i = 0; i < plans.size(); ++i) {
+        if (plans[i].refusal) continue;
+        jobs.push_back(job(plans[i]));
+        timed.push_back(i);
+        const bool last = i + 1 == plans.size() || plans[i + 1].gpus() <= plans[i].gpus();
+        if (last) varied.push_back(i);
+    }
+    for (const std::size_t i : varied) {
+        jobs.push_back({&plans[i], binding(plans[i], 1), CostModel(with_links_scaled(scenario_.cluster, 2, 1))});
+        jobs.push_back({&plans[i], binding(plans[i], 1), CostModel(with_links_scaled(scenario_.cluster, 1, 2))});
+        jobs.push_back({&plans[i], binding(plans[i], 0.5), cost_});
+        jobs.push_back({&plans[i], binding(plans[i], 1), CostModel(with_sums_scaled(scenario_.cluster, 2))});
+    }
+    const std::vector<double> seconds = engine(jobs);
+    COPPICE_CHECK(seconds.size() == jobs.size(), "engine {} answered {} of {} jobs", engine_name, seconds.size(),
+                  jobs.size());
+
+    Prediction prediction;
+    std::map<std::size_t, double> step_of;
+    for (std::size_t k = 0; k < timed.size(); ++k) step_of[timed[k]] = seconds[k];
+    for (std::size_t i = 0; i < plans.size(); ++i) {
+        Record record = describe(plans[i]);
+        record.kind = kind;
+        record.engine = engine_name;
+        if (!plans[i].refusal) fill(record, plans[i], step_of.at(i));
+        compare(record);
+        prediction.records.push_back(std::move(record));
+    }
+    for (std::size_t k = 0; k < varied.size(); ++k) {
+        const StepPlan& plan = plans[varied[k]];
+        const double* changed = &seconds[timed.size() + 4 * k];
+        const double base = step_of.at(varied[k]);
+        prediction.sensitivities.push_back({plan.choice.canonical(), plan.gpus(), plan.global_batch,
+                                            changed[0] / base - 1, changed[1] / base - 1, changed[2] / base - 1,
+                                            changed[3] / base - 1});
+    }
+    prediction.warnings = warnings(plans);
+    return prediction;
+}
+
+}  // namespace coppice

@@ -1,0 +1,103 @@
+// From a scenario to records: plans every point of the sweep (strategy x batch x GPUs), proves its schedule, has an
+// engine time the step, and derives rates, speedups and hours. Knows no executor: an engine is handed all jobs at once,
+// so that it may run them side by side.
+#pragma once
+
+#include "common/cost/compute_model.hpp"
+#include "common/cost/cost_model.hpp"
+#include "common/result/record.hpp"
+#include "common/scenario/scenario.hpp"
+#include "common/schedule/binding.hpp"
+#include "common/strategy/strategy.hpp"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace coppice {
+
+// A step, ready to be timed.
+struct StepPlan {
+    StrategyChoice choice;
+    CollectiveCase collective_case;
+    std::int64_t global_batch = 0;
+    BatchShare share;
+    std::optional<std::string> refusal;        // then there is no schedule
+    std::shared_ptr<const Schedule> schedule;  // of the whole step, proved
+    std::string schedule_hash;
+    std::uint64_t messages = 0;    // of the all-reduce
+    std::uint64_t bytes_sent = 0;  // of the all-reduce, over all ranks
+    std::int64_t gpus() const { return collective_case.workers; }
+    std::int64_t servers() const { return schedule ? schedule->servers() : 0; }
+    std::string label() const;  // "tree on 32 GPUs, batch 1024"
+};
+
+struct StepJob {
+    const StepPlan* plan = nullptr;
+    Binding binding;
+    CostModel cost;
+};
+
+// Seconds from the start of the step to the end of the last worker's update, per job.
+using StepEngine = std::function<std::vector<double>(const std::vector<StepJob>&)>;
+
+// The engine "closed-form": compute + the strategy's formula + update.
+std::vector<double> closed_form_engine(const std::vector<StepJob>& jobs);
+
+// What a step's time is made of besides communication.
+struct StepCosts {
+    double compute_s = 0;       // of the largest share
+    double compute_rest_s = 0;  // of one sample less
+    double update_s = 0;
+};
+
+// How much a doubling of one thing changes the step time, relative: -0.4 is 40 % faster.
+struct Sensitivity {
+    std::string strategy;
+    std::int64_t gpus = 0;
+    std::int64_t global_batch = 0;
+    double link_bandwidth = 0;
+    double link_latency = 0;
+    double compute_rate = 0;
+    double summing_rate = 0;
+};
+
+struct Prediction {
+    std::vector<Record> records;
+    std::vector<Sensitivity> sensitivities;  // per strategy and batch, at its most GPUs
+    std::vector<std::string> warnings;       // memory that does not suffice, published points outside of the sweep
+};
+
+class Predictor {
+public:
+    explicit Predictor(const Scenario& scenario);
+
+    // Plans of the whole sweep, in the order of the records. A schedule that the verifier refuses is coppice's own
+    // fault: COPPICE_CHECK.
+    std::vector<StepPlan> plan() const;
+
+    // engine_name is what the records say; kind "prediction" or "simulation".
+    Prediction predict(const std::vector<StepPlan>& plans, const StepEngine& engine, const std::string& engine_name,
+                       const std::string& kind) const;
+
+    const CostModel& cost() const { return cost_; }
+    StepCosts step_costs(const StepPlan& plan) const;
+
+private:
+    Binding binding(const StepPlan& plan, double compute_factor) const;
+    StepJob job(const StepPlan& plan) const { return {&plan, binding(plan, 1), cost_}; }
+    Record describe(const StepPlan& plan) const;
+    void fill(Record& record, const StepPlan& plan, double step_s) const;
+    void compare(Record& record) const;
+    std::vector<std::string> warnings(const std::vector<StepPlan>& plans) const;
+    double baseline_rate(std::int64_t batch_of_point) const;
+
+    const Scenario& scenario_;
+    CostModel cost_;
+    ComputeModel compute_;
+    double update_s_ = 0;
+};
+
+}  // namespace coppice
