@@ -40,4 +40,13 @@ std::uint64_t slice_bytes(const Schedule& schedule, const Binding& binding, cons
     return elements * binding.tensors[schedule.buffers[slice.buffer].tensor].element_bytes;
 }
 
+std::uint64_t bytes_sent(const Schedule& schedule, const Binding& binding) {
+    std::uint64_t bytes = 0;
+    for (Rank rank = 0; rank < schedule.ranks; ++rank)
+        for_each_op(schedule, rank, [&](std::uint32_t, const Op& op) {
+            if (op.kind == OpKind::Send) bytes += slice_bytes(schedule, binding, op.slice);
+        });
+    return bytes;
+}
+
 }  // namespace coppice

@@ -31,4 +31,7 @@ ElementRange chunk_range(std::uint64_t elements, std::uint32_t chunks, std::uint
 std::uint64_t slice_elements(const Schedule& schedule, const Binding& binding, const Slice& slice);
 std::uint64_t slice_bytes(const Schedule& schedule, const Binding& binding, const Slice& slice);
 
+// Of all sends of all ranks.
+std::uint64_t bytes_sent(const Schedule& schedule, const Binding& binding);
+
 }  // namespace coppice

@@ -78,7 +78,7 @@ std::vector<StepPlan> Predictor::plan() const {
                     plan.schedule = entry.schedule;
                     plan.schedule_hash = entry.hash;
                     plan.messages = entry.verdict.traffic.messages;
-                    plan.bytes_sent = traffic_bytes(*plan.schedule, binding(plan, 1), entry.verdict.traffic);
+                    plan.bytes_sent = coppice::bytes_sent(*plan.schedule, binding(plan, 1));
                 }
                 plans.push_back(std::move(plan));
             }
