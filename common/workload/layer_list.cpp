@@ -110,7 +110,7 @@ Shape read_layer(const Value& value, LayerList& list, const std::string& path, N
     for (std::int64_t i = 1; i <= repeat; ++i) {
         // Brackets cannot stand in a name of the file, so the copies' names clash with nothing.
         const std::string full = list.scope + (repeat == 1 ? name : fmt::format("{}[{}]", name, i));
-        shape = kind.read(LayerContext{table, full, Shape(shape), list});
+        shape = kind.read(LayerContext{table, full, shape, list});
     }
     list.outputs.emplace(name, shape);
     return shape;

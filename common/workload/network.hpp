@@ -38,7 +38,7 @@ std::string_view layer_type_name(LayerType type);
 
 // One primitive layer after inference, in forward order. Composites of the file (blocks, branches, attention,
 // repeats) are expanded into these, with names like "inception_3a/branch2/conv1" or "encoder[3]/attention/...".
-// Invariant: each count is at most 2^48 and there are at most 2^14 layers, so sums fit and doubles are near enough.
+// Invariant: each count is at most 2^48 and there are at most 2^14 layers, so sums fit in 64 bits.
 struct Layer {
     std::string name = {};
     LayerType type = LayerType::Activation;

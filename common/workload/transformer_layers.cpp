@@ -2,8 +2,8 @@
 //
 // Attention of h heads with inner width H on T tokens of F features (Vaswani et al. 2017, section 3.2):
 //
-//   T x F --query,key,value--> 3 of T x H --scores: QK^T--> h of T x T --softmax--> --context: AV--> T x H --output-->
-//   T x F
+//   T x F --query, key, value--> 3 times T x H
+//         --scores QK^T--> h maps of T x T --softmax--> --context AV--> T x H --output--> T x F
 //
 // Each head works on H/h of the H columns, so that QK^T takes 2 T T (H/h) FLOP a head: 2 T T H together, and AV the
 // same.
