@@ -3,8 +3,8 @@
 #include "sim/simgrid_executor.hpp"
 
 #include <fmt/format.h>
-#include <simgrid/version.h>
 #include <unistd.h>
+#include <simgrid/s4u/Engine.hpp>  // brings SIMGRID_VERSION_STRING; version.h does not compile alone
 
 #include <chrono>
 #include <cstdio>
