@@ -42,11 +42,7 @@ struct Parse {
     std::string_view key;
 
     [[noreturn]] void fail(std::string_view found, std::string expected, std::string hint = "") const {
-        throw UserError({.where = where,
-                         .key = std::string(key),
-                         .found = fmt::format("'{}'", found),
-                         .expected = std::move(expected),
-                         .hint = std::move(hint)});
+        throw UserError({where, std::string(key), fmt::format("'{}'", found), std::move(expected), std::move(hint)});
     }
 };
 
