@@ -4,7 +4,8 @@
 
 #include <fmt/format.h>
 #include <unistd.h>
-#include <simgrid/s4u/Engine.hpp>  // brings SIMGRID_VERSION_STRING; version.h does not compile alone
+#include <simgrid/s4u/Engine.hpp>
+#include <simgrid/version.h>  // does not compile alone: after the header above
 
 #include <chrono>
 #include <cstdio>
