@@ -91,7 +91,7 @@ TEST(Set, a_second_line_in_the_value_does_not_set_a_second_key) {
 
 TEST(Config, written_as_toml_reads_back_the_same) {
     Value root =
-        parse_toml("s = 'it''s \"quoted\"'\ni = -3\nr = 0.1\nb = false\n[t]\nlist = [[1], ['x']]\n[[u]]\nk = 1\n", "f");
+        parse_toml("s = 'it is \"quoted\"'\ni = -3\nr = 0.1\nb = false\n[t]\nlist = [[1], ['x']]\n[[u]]\nk = 1\n", "f");
     EXPECT_EQ(to_toml(parse_toml(to_toml(root), "g")), to_toml(root));
 }
 
