@@ -268,7 +268,9 @@ double SimResult::workers_end_s(std::int32_t workers) const {
 }
 
 SimResult simulate(const Schedule& schedule, const Binding& binding, const CostModel& cost, const SimOptions& options) {
-    COPPICE_CHECK(!sg::Engine::has_instance(), "one simulation a process; use simulate_isolated for more");
+    static bool simulated = false;
+    COPPICE_CHECK(!simulated && !sg::Engine::has_instance(), "one simulation a process; simulate_isolated plays more");
+    simulated = true;
     COPPICE_CHECK(schedule.ranks > 0, "a schedule of {} ranks", schedule.ranks);
     sg::Engine engine("coppice");
     configure_simgrid(cost.link_bytes_per_s(), horizon_s(schedule, binding, cost));
