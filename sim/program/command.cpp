@@ -26,6 +26,17 @@ const std::vector<Command>& commands() {
     return all;
 }
 
+std::vector<std::string> split_commas(const std::string& text) {
+    std::vector<std::string> parts(1);
+    for (const char c : text) {
+        if (c == ',')
+            parts.emplace_back();
+        else if (c != ' ')
+            parts.back() += c;
+    }
+    return parts;
+}
+
 void print(std::string_view text) {
     if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
         throw EnvironmentError("write to standard output", std::strerror(errno));
@@ -65,8 +76,7 @@ Arguments read_arguments(const std::vector<std::string>& arguments, const po::op
     }
     po::positional_options_description by_position;
     for (const std::string& name : positional) {
-        const bool many = all.find(name, false).semantic()->max_tokens() > 1 || name.ends_with("s");
-        by_position.add(name.c_str(), many ? -1 : 1);
+        by_position.add(name.c_str(), 1);
     }
     try {
         // No abbreviations: --form must not become --format in silence.

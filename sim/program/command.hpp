@@ -47,6 +47,9 @@ Arguments read_arguments(const std::vector<std::string>& arguments,
 // For a missing argument: UserError with the usage line.
 void require(const Arguments& arguments, const char* name, const std::string& what, const HelpText& help);
 
+// "pdf,svg" -> pdf, svg
+std::vector<std::string> split_commas(const std::string& text);
+
 // Results go to stdout through here: EnvironmentError if they could not be written (a full disk, a closed pipe).
 void print(std::string_view text);
 

@@ -1,0 +1,14 @@
+// What a run's records must not contain, since it changes from run to run: date, host, build. Kept in a file beside
+// them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace coppice {
+
+// One JSON object, indented: program, version, arguments, date (UTC, ISO 8601), host, system, processors, build type,
+// compiler, sanitizers.
+std::string context_json(const std::string& program, const std::vector<std::string>& arguments);
+
+}  // namespace coppice

@@ -1,0 +1,17 @@
+// A prediction as a person reads it.
+#pragma once
+
+#include "common/scenario/scenario.hpp"
+#include "common/step/prediction.hpp"
+
+#include <string>
+
+namespace coppice::program {
+
+// What was understood: network, cluster, training, what a speedup of 1 is, GPU counts, engine.
+std::string report_header(const Scenario& scenario, const std::string& engine);
+
+// One table per strategy and batch, then what the result is sensitive to.
+std::string report_tables(const Scenario& scenario, const Prediction& prediction);
+
+}  // namespace coppice::program
