@@ -40,7 +40,9 @@ public:
             const std::int32_t node = cluster_.node_of(first, workers_);
             Rank end = first + 1;
             while (end < ranks_ && cluster_.node_of(end, workers_) == node) ++end;
-            if (end == first + 1) {
+            // All nodes the one way or all the other: a star zone of SimGrid 3.32 that holds hosts beside zones gives
+            // its first host a wrong route to them (the links inside the zone are missing).
+            if (cluster_.gpus_per_node == 1) {
                 add_single_node(first);
             } else {
                 add_shared_node(node, first, end);

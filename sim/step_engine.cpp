@@ -3,8 +3,11 @@
 #include "sim/simgrid_executor.hpp"
 
 #include <fmt/format.h>
-#include <simgrid/version.h>
 #include <unistd.h>
+#include <xbt/base.h>
+
+// Behind base.h, on which it relies without including it.
+#include <simgrid/version.h>
 
 #include <chrono>
 #include <cstdio>

@@ -128,6 +128,35 @@ TEST(Platform, the_last_node_may_be_partly_filled_and_servers_have_nodes_of_thei
     EXPECT_NEAR(result.rank_end_s[3], kAlpha_s + kWire_s, 1e-11);
 }
 
+TEST(Platform, every_pair_has_its_route) {
+    // Three nodes of two GPUs, the third half filled, and two dedicated servers: 7 ranks, 42 lone messages; with and
+    // without overhead (which adds hosts to the platform). One GPU a node: likewise.
+    Cluster two_a_node = four_a_node();
+    two_a_node.gpus_per_node = 2;
+    for (Cluster cluster : {two_a_node, reference_cluster()}) {
+        for (const double overhead_s : {0.0, 2e-6}) {
+            cluster.link.overhead_s = overhead_s;
+            std::vector<Schedule> schedules;
+            std::vector<double> expected_s;
+            for (Rank from = 0; from < 7; ++from) {
+                for (Rank to = 0; to < 7; ++to) {
+                    if (from == to) continue;
+                    schedules.push_back(flows(7, {{from, to}}));
+                    schedules.back().workers = 5;
+                    const bool inside = cluster.node_of(from, 5) == cluster.node_of(to, 5);
+                    expected_s.push_back(inside ? kAlpha_s / 4 + kWire_s / 4 : overhead_s + kAlpha_s + kWire_s);
+                }
+            }
+            std::vector<SimJob> jobs;
+            for (const Schedule& schedule : schedules) jobs.push_back(testing::sim_job(schedule, kMessage, cluster));
+            const std::vector<SimResult> results = simulate_isolated(jobs);
+            for (std::size_t i = 0; i < jobs.size(); ++i) {
+                EXPECT_NEAR(results[i].total_s, expected_s[i], 1e-11) << i << " " << cluster.gpus_per_node;
+            }
+        }
+    }
+}
+
 // Not through a Cluster, in which all routes that meet on a link have the same latency: two flows over one link, one of
 // them with 99 us more before it. CM02 by itself would share in the ratio 100 : 1.
 TEST(Platform, flows_of_different_latency_get_equal_shares_of_a_link) {
@@ -142,7 +171,7 @@ TEST(Platform, flows_of_different_latency_get_equal_shares_of_a_link) {
               sg::Host* far = host("far");
               sg::Host* to = host("to");
               const auto* shared = zone->create_link("shared", kB)->set_latency(1e-6)->seal();
-              const auto* detour = zone->create_link("detour", 1000 * kB)->set_latency(99e-6)->seal();
+              const auto* detour = zone->create_link("detour", 1e9 * kB)->set_latency(99e-6)->seal();
               const sg::LinkInRoute over_shared(shared);
               zone->add_route(near->get_netpoint(), to->get_netpoint(), nullptr, nullptr, {over_shared}, false);
               zone->add_route(far->get_netpoint(), to->get_netpoint(), nullptr, nullptr,
