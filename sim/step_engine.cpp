@@ -4,10 +4,8 @@
 
 #include <fmt/format.h>
 #include <unistd.h>
-#include <xbt/base.h>
-
-// Behind base.h, on which it relies without including it.
-#include <simgrid/version.h>
+#include <simgrid/s4u/Engine.hpp>
+#include <simgrid/version.h>  // does not compile alone: after the header above
 
 #include <chrono>
 #include <cstdio>

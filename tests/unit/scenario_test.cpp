@@ -26,7 +26,7 @@ UserErrorParts error_of(const std::vector<std::string>& sets) {
 }
 
 TEST(Scenario, set_wins_over_the_scenario_which_wins_over_the_file_it_uses) {
-    EXPECT_EQ(load({}).cluster.link.peak_bytes_per_s(), 2.7e9);
+    EXPECT_EQ(load({}).cluster.link.peak_bytes_per_s(), 2.8e9);
     EXPECT_EQ(load({"cluster.link.bandwidth=10 Gbps"}).cluster.link.peak_bytes_per_s(), 1.25e9);
     EXPECT_EQ(load({"cluster.use=ethernet-1g"}).cluster.link.peak_bytes_per_s(), 0.125e9);
     EXPECT_EQ(load({"cluster.link.bandwidth=1 GB/s", "cluster.use=ethernet-1g"}).cluster.link.peak_bytes_per_s(), 1e9)
