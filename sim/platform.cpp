@@ -1,11 +1,8 @@
 #include "sim/platform.hpp"
 
 #include "common/diag/error.hpp"
+#include "sim/simgrid_headers.hpp"
 
-#include <simgrid/s4u.hpp>
-
-// Behind s4u.hpp, on which version.h relies without including it.
-#include <simgrid/version.h>
 #include <xbt/log.h>
 
 #include <algorithm>
@@ -148,7 +145,7 @@ void configure_simgrid(double link_bytes_per_s, double horizon_s) {
     // Events closer than this are one event. The default (1 ns) is 1 % of a message of 1 kB. It must stay above the
     // rounding of the clock, 2.2e-16 of its value.
     const double clock_precision_s = std::max(1e-12, 1e-15 * horizon_s);
-#if SIMGRID_VERSION >= 33400  // renamed
+#if SIMGRID_VERSION >= 40000  // renamed
     set("precision/timing", clock_precision_s);
     set("precision/work-amount", kSolverPrecision);
 #else

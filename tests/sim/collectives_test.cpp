@@ -3,6 +3,7 @@
 #include "tests/support/fake_port.hpp"
 #include "tests/support/schedules.hpp"
 #include "tests/support/sim_support.hpp"
+#include "tests/support/strategy_cases.hpp"
 
 #include <gtest/gtest.h>
 
@@ -100,6 +101,34 @@ TEST(ClosedForms, are_what_is_simulated_where_nothing_contends) {
     }
 }
 
+// Every strategy's own formula, overhead and sums included. It must hold within 1 % wherever the formula's assumptions
+// do: one GPU a node, no backplane.
+TEST(ClosedForms, of_all_strategies_are_what_is_simulated) {
+    Cluster cluster = reference_cluster();
+    cluster.link.overhead_s = 2e-6;
+    cluster.device.sum_bytes_per_s = 50e9;
+    cluster.host.sum_bytes_per_s = 5e9;
+    const CostModel cost(cluster);
+    for (const StrategyChoice& choice : testing::strategy_variants()) {
+        for (const std::int32_t p : {2, 3, 5, 8, 13, 16, 33, 64}) {
+            const CollectiveCase collective = testing::case_of(choice, p);
+            if (choice.strategy->refuses(collective)) continue;
+            const Schedule schedule = choice.strategy->schedule(collective);
+            const std::vector<std::uint64_t> sizes{250, 2'500, 250'000, 25'000'000};
+            std::vector<SimJob> jobs;
+            for (const std::uint64_t elements : sizes) {
+                jobs.push_back(testing::sim_job(schedule, bind(elements, 4), cluster));
+            }
+            const std::vector<SimResult> results = simulate_isolated(jobs);
+            for (std::size_t i = 0; i < sizes.size(); ++i) {
+                const double expected_s = choice.strategy->closed_form_s(collective, sizes[i], 4, cost);
+                EXPECT_NEAR(results[i].total_s, expected_s, 0.01 * expected_s)
+                    << choice.canonical() << " p=" << p << " elements=" << sizes[i];
+            }
+        }
+    }
+}
+
 TEST(Contention, a_backplane_below_the_sum_of_the_links_slows_the_ring_by_their_ratio) {
     // In each step of a ring all p ranks send at once: p B of demand on a backplane of C = 2 B, so each flow gets C / p
     // and a step takes alpha + (W/p) / (C/p) = alpha + W / C instead of alpha + W / (p B). With p = 8: four times the
@@ -141,13 +170,14 @@ std::vector<SimPairTraffic> fake_traffic(const Schedule& schedule, const Binding
 }
 
 TEST(Conformance, ports_exchange_the_same_messages_and_bytes_between_each_pair_of_ranks) {
-    for (const std::int32_t p : {2, 3, 8, 13}) {
-        for (const Schedule& schedule :
-             {testing::ring_by_hand(p), testing::binomial_by_hand(p), testing::ps_by_hand(p)}) {
-            const Binding binding = bind(1009, 4);
+    for (const StrategyChoice& choice : testing::strategy_variants()) {
+        for (const std::int32_t p : {2, 3, 8, 13}) {
+            if (choice.strategy->refuses(testing::case_of(choice, p))) continue;
+            const Schedule schedule = testing::schedule_of(choice, p);
+            const Binding binding = bind(1009, 4);  // a prime: chunks differ in length
             const SimResult simulated = simulate_once(schedule, binding, reference_cluster());
             EXPECT_EQ(simulated.traffic, fake_traffic(schedule, binding)) << schedule.strategy << " " << p;
-            EXPECT_FALSE(simulated.traffic.empty());
+            EXPECT_FALSE(simulated.traffic.empty()) << schedule.strategy << " " << p;
         }
     }
 }

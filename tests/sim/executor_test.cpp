@@ -255,7 +255,7 @@ TEST(ExecutorDeathTest, names_what_waits_in_a_deadlock) {
         ops.send(0, 1 - rank, kAll);
     });
     EXPECT_DEATH(simulate(schedule, bind(10, 4), CostModel(reference_cluster())),
-                 "deadlock in the simulation of test:\n  rank 0 lane 0 op 0: recv \\(peer 1\\)");
+                 "deadlock in the simulation of test:\n  rank 0 lane 0 op 0 \\(recv from 1 into data\\[0..1\\)\\)");
 }
 
 }  // namespace
