@@ -1,11 +1,8 @@
 #include "sim/platform.hpp"
 
 #include "common/diag/error.hpp"
+#include "sim/simgrid_headers.hpp"
 
-#include <simgrid/s4u.hpp>
-
-// Behind s4u.hpp, on which version.h relies without including it.
-#include <simgrid/version.h>
 #include <xbt/log.h>
 
 #include <algorithm>
@@ -40,7 +37,9 @@ public:
             const std::int32_t node = cluster_.node_of(first, workers_);
             Rank end = first + 1;
             while (end < ranks_ && cluster_.node_of(end, workers_) == node) ++end;
-            if (end == first + 1) {
+            // All nodes the one way or all the other: a star zone of SimGrid 3.32 that holds hosts beside zones gives
+            // its first host a wrong route to them (the links inside the zone are missing).
+            if (cluster_.gpus_per_node == 1) {
                 add_single_node(first);
             } else {
                 add_shared_node(node, first, end);
@@ -146,7 +145,7 @@ void configure_simgrid(double link_bytes_per_s, double horizon_s) {
     // Events closer than this are one event. The default (1 ns) is 1 % of a message of 1 kB. It must stay above the
     // rounding of the clock, 2.2e-16 of its value.
     const double clock_precision_s = std::max(1e-12, 1e-15 * horizon_s);
-#if SIMGRID_VERSION >= 33400  // renamed
+#if SIMGRID_VERSION >= 40000  // renamed
     set("precision/timing", clock_precision_s);
     set("precision/work-amount", kSolverPrecision);
 #else

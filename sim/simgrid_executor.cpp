@@ -1,10 +1,10 @@
 #include "sim/simgrid_executor.hpp"
 
 #include "common/diag/error.hpp"
+#include "common/schedule/proof/describe.hpp"
 #include "sim/byte_stream.hpp"
 #include "sim/platform.hpp"
-
-#include <simgrid/s4u.hpp>
+#include "sim/simgrid_headers.hpp"
 
 #include <algorithm>
 #include <deque>
@@ -46,12 +46,7 @@ public:
     }
     Completion wait() {
         COPPICE_CHECK(!activities_.empty(), "a rank waits for nothing");
-        std::size_t at = 0;
-        if (activities_.size() == 1) {
-            activities_[0]->wait();  // the cheaper call, and every second one in a ring
-        } else {
-            at = static_cast<std::size_t>(sg::Activity::wait_any(activities_));
-        }
+        const std::size_t at = wait_for_any();
         const Completion completion = completions_[at];
         activities_[at] = std::move(activities_.back());
         activities_.pop_back();
@@ -61,6 +56,20 @@ public:
     }
 
 private:
+    std::size_t wait_for_any() {
+        if (activities_.size() == 1) {
+            activities_[0]->wait();  // the cheaper call, and every second one in a ring
+            return 0;
+        }
+#if SIMGRID_VERSION >= 40000  // no wait_any over a vector any more
+        sg::ActivitySet set(activities_);
+        const sg::ActivityPtr ended = set.wait_any();
+        return static_cast<std::size_t>(std::find(activities_.begin(), activities_.end(), ended) - activities_.begin());
+#else
+        return static_cast<std::size_t>(sg::Activity::wait_any(activities_));
+#endif
+    }
+
     std::vector<sg::ActivityPtr> activities_;
     std::vector<Completion> completions_;
 };
@@ -242,9 +251,7 @@ std::set<std::pair<Rank, std::uint16_t>> receivers_from_any(const Schedule& sche
     for (const auto& program : world.programs) {
         for (const RankProgram::Pending& pending : program->pending()) {
             if (text.size() > 1000) break;
-            text += fmt::format("\n  rank {} lane {} op {}: {} (peer {}){}", program->rank(), pending.at.lane,
-                                pending.at.index, op_kind_name(pending.op.kind), pending.op.peer,
-                                pending.started ? "" : ", not started");
+            text += "\n  " + proof::in_words(world.schedule, program->rank(), pending.at, pending.op);
         }
     }
     COPPICE_CHECK(false, "deadlock in the simulation of {}:{}", world.schedule.strategy, text);
@@ -268,7 +275,9 @@ double SimResult::workers_end_s(std::int32_t workers) const {
 }
 
 SimResult simulate(const Schedule& schedule, const Binding& binding, const CostModel& cost, const SimOptions& options) {
-    COPPICE_CHECK(!sg::Engine::has_instance(), "one simulation a process; use simulate_isolated for more");
+    static bool simulated = false;
+    COPPICE_CHECK(!simulated && !sg::Engine::has_instance(), "one simulation a process; simulate_isolated plays more");
+    simulated = true;
     COPPICE_CHECK(schedule.ranks > 0, "a schedule of {} ranks", schedule.ranks);
     sg::Engine engine("coppice");
     configure_simgrid(cost.link_bytes_per_s(), horizon_s(schedule, binding, cost));

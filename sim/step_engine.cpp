@@ -1,11 +1,10 @@
 #include "sim/step_engine.hpp"
 
 #include "sim/simgrid_executor.hpp"
+#include "sim/simgrid_headers.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
-#include <simgrid/s4u/Engine.hpp>
-#include <simgrid/version.h>  // does not compile alone: after the header above
 
 #include <chrono>
 #include <cstdio>
