@@ -13,7 +13,7 @@ namespace {
 const std::string kPapers = std::string(COPPICE_SOURCE_DIR) + "/scenarios/papers/";
 
 Scenario load(const std::vector<std::string>& sets, const std::string& name = "firecaffe-nin.toml") {
-    return load_scenario(kPapers + name, sets);
+    return load_scenario(kPapers + name, config::parse_settings(sets));
 }
 
 UserErrorParts error_of(const std::vector<std::string>& sets) {
