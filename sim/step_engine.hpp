@@ -13,6 +13,6 @@ namespace coppice {
 // long.
 StepEngine simulation_engine(int parallel);
 
-std::string simulation_engine_name();  // "sim (SimGrid 3.32)"
+std::string simulation_engine_name();  // "sim (SimGrid version 3.32)"
 
 }  // namespace coppice

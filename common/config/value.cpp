@@ -204,9 +204,10 @@ void apply_set(Value& root, std::string_view assignment) {
         so_far += (so_far.empty() ? "" : ".") + step.key;
         for (const std::size_t index : step.indices) {
             auto* array = std::get_if<Array>(&at->data);
-            if (!array || index >= array->size())
-                throw UserError({kSet, so_far, array ? fmt::format("index {}", index) : describe(*at),
-                                 array ? fmt::format("an index below {}", array->size()) : "an array", ""});
+            if (!array) throw UserError({kSet, so_far, describe(*at), "an array", ""});
+            if (index >= array->size())
+                throw UserError({kSet, so_far, fmt::format("index {}", index),
+                                 fmt::format("an index below {}", array->size()), ""});
             at = &(*array)[index];
             so_far += fmt::format("[{}]", index);
         }

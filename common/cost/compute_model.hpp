@@ -1,5 +1,14 @@
 // How long a device computes: forward and backward of a network's layers, by a roofline or anchored at a measured rate.
-// Formulas and their sources: docs/cost-model.md.
+//
+// A layer's forward pass over b samples takes (Williams, Waterman, Patterson 2009: the roofline, here as a time)
+//
+//   max( FLOP b / (peak x efficiency(b)),  bytes(b) / memory bandwidth ) + launch
+//   bytes(b) = ((inputs + outputs) b + parameters) x element bytes
+//
+// and its backward pass twice the FLOP and bytes, since it computes two gradients of the forward's size, of the inputs
+// and of the weights (a launch each; layers without weights have one). So a step is 3 x the forward FLOP, as FireCaffe
+// counts. efficiency(b) = efficiency x b / (b + h) is coppice's own assumption: a device saturates as the batch grows,
+// and at h samples has reached half. It bends strong-scaling curves even on a perfect network. docs/cost-model.md.
 #pragma once
 
 #include "common/cluster/cluster.hpp"
@@ -16,22 +25,30 @@ struct RateAnchor {
     std::int64_t batch = 1;
 };
 
-// Forward and backward of a network's layers on one device.
+// Forward and backward of a network's layers on one device. The parameter update is not in here: CostModel::update_s.
 class ComputeModel {
 public:
+    // `network` must outlive the model.
     ComputeModel(const Cluster& cluster, const Network& network, Heads heads, std::uint32_t element_bytes);
+    ComputeModel(const Cluster&, Network&&, Heads, std::uint32_t) = delete;
 
-    // Makes step_s(anchor.batch) equal anchor.batch / anchor.samples_per_s.
+    // Makes step_s(anchor.batch) equal anchor.batch / anchor.samples_per_s, by scaling all durations alike. A second
+    // call replaces the first.
     void anchor(const RateAnchor& anchor);
 
-    double efficiency(double batch) const;  // efficiency * b / (b + h)
+    double efficiency(double batch) const;
+    // Both with the anchor's scale in them, so that step_s is the sum of what the layers' activities take.
     double forward_s(const Layer& layer, std::int64_t batch) const;
     double backward_s(const Layer& layer, std::int64_t batch) const;
-    double step_s(std::int64_t batch) const;        // all layers, forward and backward; scaled by the anchor
-    double scale() const { return scale_; }         // 1 without an anchor
-    double memory_bytes(std::int64_t batch) const;  // weights, gradients, momentum, activations and their gradients
+    double step_s(std::int64_t batch) const;  // forward and backward of the layers that belong to the heads
+    double scale() const { return scale_; }   // 1 without an anchor
+    // Weights, gradients and momentum (3 x parameters), and activations with their gradients (2 x activations x batch).
+    double memory_bytes(std::int64_t batch) const;
 
 private:
+    double roofline_s(double flop, double bytes, double batch) const;
+    double layer_bytes(const Layer& layer, double batch) const;
+
     Device device_;
     const Network* network_;
     Heads heads_;

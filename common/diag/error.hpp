@@ -13,6 +13,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace coppice {
 
@@ -33,6 +34,16 @@ struct UserErrorParts {
     std::string found;     // what stands there, quoted by the thrower where it is text
     std::string expected;  // what would have been right
     std::string hint;      // "did you mean ...?" or another way out; may be empty
+
+    UserErrorParts() = default;
+    // A constructor and no aggregate: GCC 12 takes the half-built aggregates of a throw for uninitialised ones.
+    UserErrorParts(SourceLocation where_, std::string key_, std::string found_, std::string expected_,
+                   std::string hint_)
+        : where(std::move(where_)),
+          key(std::move(key_)),
+          found(std::move(found_)),
+          expected(std::move(expected_)),
+          hint(std::move(hint_)) {}
 };
 
 class UserError : public std::runtime_error {

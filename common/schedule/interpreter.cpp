@@ -33,19 +33,10 @@ RankProgram::RankProgram(const Schedule& schedule, Rank rank, OpObserver* observ
 // first appears in a late round may have to run beside the early rounds of the others. Of a uniform phase one round
 // tells all.
 void RankProgram::survey_lanes() {
-    RoundOps ops;
-    for (const Phase& phase : schedule_.phases) {
-        const std::uint32_t surveyed = phase.uniform ? std::min(phase.rounds, 1u) : phase.rounds;
-        const std::uint64_t weight = phase.uniform ? phase.rounds : 1;
-        for (std::uint32_t round = 0; round < surveyed; ++round) {
-            phase.rule(rank_, round, ops);
-            for (const RoundOps::Item& item : ops.items()) {
-                if (item.lane >= lanes_.size()) lanes_.resize(item.lane + 1);
-                lanes_[item.lane].expected += weight;
-            }
-            ops.items().clear();
-        }
-    }
+    for_each_op_repeated(schedule_, rank_, [this](std::uint32_t lane, const Op&, std::uint64_t times) {
+        if (lane >= lanes_.size()) lanes_.resize(lane + 1);
+        lanes_[lane].expected += times;
+    });
     starving_ = static_cast<std::size_t>(
         std::count_if(lanes_.begin(), lanes_.end(), [](const Lane& lane) { return lane.expected > 0; }));
 }

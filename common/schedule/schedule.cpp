@@ -106,6 +106,20 @@ std::uint32_t lane_count(const Schedule& schedule, Rank rank) {
     return lanes;
 }
 
+void for_each_op_repeated(const Schedule& schedule, Rank rank,
+                          const std::function<void(std::uint32_t lane, const Op&, std::uint64_t times)>& visit) {
+    RoundOps ops;
+    for (const Phase& phase : schedule.phases) {
+        const std::uint32_t rounds = phase.uniform ? std::min(phase.rounds, 1u) : phase.rounds;
+        const std::uint64_t times = phase.uniform ? phase.rounds : 1;
+        for (std::uint32_t round = 0; round < rounds; ++round) {
+            phase.rule(rank, round, ops);
+            for (const RoundOps::Item& item : ops.items()) visit(item.lane, item.op, times);
+            ops.items().clear();
+        }
+    }
+}
+
 namespace {
 
 void add(Fnv1a& hash, const Slice& slice) {

@@ -151,6 +151,11 @@ struct Schedule {
 // Calls visit(lane, op) for all operations of one rank in order of emission, with waits resolved.
 void for_each_op(const Schedule& schedule, Rank rank, const std::function<void(std::uint32_t lane, const Op&)>& visit);
 
+// A cheap survey: of a uniform phase only the first round, whose operations count `times` times. The counts of waits
+// mean nothing here.
+void for_each_op_repeated(const Schedule& schedule, Rank rank,
+                          const std::function<void(std::uint32_t lane, const Op&, std::uint64_t times)>& visit);
+
 // How many lanes a rank uses: one more than the highest it ever emits to. Of a uniform phase one round tells all.
 std::uint32_t lane_count(const Schedule& schedule, Rank rank);
 

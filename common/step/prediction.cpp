@@ -192,17 +192,24 @@ void Predictor::compare(Record& record) const {
 std::vector<std::string> Predictor::warnings(const std::vector<StepPlan>& plans) const {
     std::vector<std::string> found;
     const double device_bytes = scenario_.cluster.device.memory_bytes;
-    std::map<std::int64_t, std::int64_t> too_large;  // batch per GPU -> fewest GPUs
+    const StepPlan* largest = nullptr;
+    std::int64_t most_gpus = 0;
     for (const StepPlan& plan : plans) {
         if (compute_.memory_bytes(plan.share.largest) <= device_bytes) continue;
-        const auto [entry, fresh] = too_large.try_emplace(plan.share.largest, plan.gpus());
-        if (!fresh) entry->second = std::min(entry->second, plan.gpus());
+        if (!largest || plan.share.largest > largest->share.largest) largest = &plan;
+        most_gpus = std::max(most_gpus, plan.gpus());
     }
-    for (const auto& [batch, gpus] : too_large)
+    // One sentence for all points: a sweep that begins with one GPU has several.
+    if (largest) {
+        const std::string where = most_gpus > largest->gpus()
+                                      ? fmt::format("up to {} GPUs", most_gpus)
+                                      : fmt::format("{} GPU{}", most_gpus, most_gpus == 1 ? "" : "s");
         found.push_back(fmt::format(
-            "{} samples a GPU ({} GPU{}) need {} for weights, gradients, momentum and activations; a {} has {}", batch,
-            gpus, gpus == 1 ? "" : "s", format_rounded(compute_.memory_bytes(batch), Dimension::Bytes),
-            scenario_.cluster.device.name, format_rounded(device_bytes, Dimension::Bytes)));
+            "with {} the batch does not fit into a {}'s {}: weights, gradients, momentum and activations of {} samples "
+            "need {}",
+            where, scenario_.cluster.device.name, format_rounded(device_bytes, Dimension::Bytes),
+            largest->share.largest, format_rounded(compute_.memory_bytes(largest->share.largest), Dimension::Bytes)));
+    }
     for (const PublishedPoint& point : scenario_.published) {
         const bool met = std::any_of(plans.begin(), plans.end(), [&](const StepPlan& plan) {
             return plan.choice.canonical() == point.strategy && plan.gpus() == point.gpus &&

@@ -82,6 +82,9 @@ public:
     Prediction predict(const std::vector<StepPlan>& plans, const StepEngine& engine, const std::string& engine_name,
                        const std::string& kind) const;
 
+    // Batches that do not fit into a device's memory; published points that the sweep does not meet.
+    std::vector<std::string> warnings(const std::vector<StepPlan>& plans) const;
+
     const CostModel& cost() const { return cost_; }
     StepCosts step_costs(const StepPlan& plan) const;
 
@@ -91,7 +94,6 @@ private:
     Record describe(const StepPlan& plan) const;
     void fill(Record& record, const StepPlan& plan, double step_s) const;
     void compare(Record& record) const;
-    std::vector<std::string> warnings(const std::vector<StepPlan>& plans) const;
     double baseline_rate(std::int64_t batch_of_point) const;
 
     const Scenario& scenario_;

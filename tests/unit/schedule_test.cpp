@@ -26,8 +26,8 @@ TEST(RoundOps, a_wait_refers_to_what_was_emitted_before_it_in_all_rounds) {
     for_each_op(schedule, 0, [&](std::uint32_t, const Op& op) {
         if (op.kind == OpKind::Wait) counts.push_back(op.wait_count);
     });
-    // Round 0: the wait for lane 3 follows one operation of that lane, wait_all follows three of all. Round 0 emits five,
-    // two of them to lane 3 (the send and wait_all): in round 1 the same waits follow 2 + 1 and 5 + 3.
+    // Round 0: the wait for lane 3 follows one operation of that lane, wait_all follows three of all. Round 0 emits
+    // five, two of them to lane 3 (the send and wait_all): in round 1 the same waits follow 2 + 1 and 5 + 3.
     EXPECT_EQ(counts, (std::vector<std::uint64_t>{1, 3, 0, 3, 8, 0}));
 }
 

@@ -1,0 +1,35 @@
+// What the strategy files share among themselves. Not for anybody else: use strategy.hpp.
+#pragma once
+
+#include "common/strategy/strategy.hpp"
+
+#include <bit>
+
+namespace coppice::builtin {
+
+// One each from tree.cpp, ring.cpp, ps.cpp.
+Strategy tree();
+Strategy ring();
+Strategy ps();
+
+// The name and the parameters that differ from their defaults, sorted: "ps(placement=dedicated)".
+std::string canonical_name(std::string_view name, const std::vector<ParameterSpec>& specs,
+                           const Parameters& parameters);
+
+// The parameter's value, its default where the case does not name it.
+std::string_view value_of(const std::vector<ParameterSpec>& specs, const Parameters& parameters, std::string_view name);
+
+// The reason that all strategies have in common.
+std::optional<std::string> refuses_no_workers(const CollectiveCase& collective);
+
+// A schedule with one tensor "data" of so many chunks, in one buffer of that name which holds the contributions.
+Schedule in_place_schedule(std::string strategy, std::int32_t workers, std::uint32_t chunks);
+
+// The longest chunk (the first: chunk_range gives the remainder to the first ones).
+std::uint64_t largest_chunk_bytes(std::uint64_t elements, std::uint32_t element_bytes, std::uint32_t chunks);
+
+inline std::uint32_t ceil_log2(std::int32_t p) {
+    return p <= 1 ? 0 : static_cast<std::uint32_t>(std::bit_width(static_cast<std::uint32_t>(p - 1)));
+}
+
+}  // namespace coppice::builtin

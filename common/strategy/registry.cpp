@@ -1,0 +1,49 @@
+// The only list of strategies, and what their files share.
+#include "common/schedule/binding.hpp"
+#include "common/strategy/builtin.hpp"
+
+#include <algorithm>
+
+namespace coppice {
+
+const std::vector<Strategy>& strategies() {
+    static const std::vector<Strategy> table = {builtin::ps(), builtin::tree(), builtin::ring()};
+    return table;
+}
+
+const Strategy* find_strategy(std::string_view name) {
+    const auto& table = strategies();
+    const auto found = std::find_if(table.begin(), table.end(), [&](const Strategy& s) { return s.name == name; });
+    return found == table.end() ? nullptr : &*found;
+}
+
+std::vector<std::string> strategy_names() {
+    std::vector<std::string> names;
+    for (const Strategy& strategy : strategies()) names.emplace_back(strategy.name);
+    return names;
+}
+
+namespace builtin {
+
+std::optional<std::string> refuses_no_workers(const CollectiveCase& collective) {
+    if (collective.workers >= 1) return std::nullopt;
+    return "needs at least one worker";
+}
+
+Schedule in_place_schedule(std::string strategy, std::int32_t workers, std::uint32_t chunks) {
+    Schedule schedule;
+    schedule.strategy = std::move(strategy);
+    schedule.workers = workers;
+    schedule.ranks = workers;
+    schedule.tensors = {{.name = "data", .chunks = chunks}};
+    schedule.buffers = {{.name = "data", .tensor = 0, .copies = 1, .init = BufferInit::Contribution}};
+    return schedule;
+}
+
+std::uint64_t largest_chunk_bytes(std::uint64_t elements, std::uint32_t element_bytes, std::uint32_t chunks) {
+    return chunk_range(elements, chunks, 0).count * element_bytes;
+}
+
+}  // namespace builtin
+
+}  // namespace coppice

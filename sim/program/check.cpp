@@ -1,0 +1,76 @@
+// coppice check: reads a file of any kind and says what is wrong with it; for a scenario the schedules of its sweep are
+// proved as well.
+#include "common/config/value.hpp"
+#include "common/diag/error.hpp"
+#include "common/result/atomic_file.hpp"
+#include "common/result/record.hpp"
+#include "common/step/prediction.hpp"
+#include "sim/program/command.hpp"
+#include "sim/program/numbers.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+namespace coppice::program {
+
+namespace po = boost::program_options;
+
+namespace {
+
+std::string check_scenario(const std::string& file, const std::vector<std::string>& sets) {
+    const Scenario scenario = load_scenario(file, sets);
+    const Predictor predictor(scenario);
+    const std::vector<StepPlan> plans = predictor.plan();
+    std::size_t proved = 0;
+    std::string text;
+    for (const StepPlan& plan : plans) {
+        if (plan.refusal)
+            text += fmt::format("  {}: n/a: {}\n", plan.label(), *plan.refusal);
+        else
+            ++proved;
+    }
+    for (const std::string& warning : predictor.warnings(plans)) fmt::print(stderr, "coppice: warning: {}\n", warning);
+    return fmt::format("{}: a scenario, {}; {} of {} points have a schedule, all proved\n{}", file, scenario.name,
+                       proved, plans.size(), text);
+}
+
+std::string check_file(const std::string& file, const std::vector<std::string>& sets) {
+    if (file.ends_with(".csv")) return fmt::format("{}: {} records\n", file, parse_csv(read_whole(file), file).size());
+    if (file.ends_with(".jsonl"))
+        return fmt::format("{}: {} records\n", file, parse_json_lines(read_whole(file), file).size());
+    if (!file.ends_with(".toml") && file.find('/') == std::string::npos) return check_scenario(file, sets);
+    config::Value value = config::load_toml(file);
+    for (const std::string& set : sets) config::apply_set(value, set);
+    // What a file is shows in what only its kind has.
+    const config::TableReader table(value, "");
+    if (value.table().contains("layer")) {
+        const Network network = read_network(table);
+        return fmt::format("{}: a model, {}, {} parameters\n", file, network.name,
+                           grouped(count(network, Heads::WithAuxiliary).parameters));
+    }
+    if (value.table().contains("device") || value.table().contains("link"))
+        return fmt::format("{}: a cluster, {}\n", file, read_cluster(table).name);
+    return check_scenario(file, sets);
+}
+
+}  // namespace
+
+int run_check(const std::vector<std::string>& arguments) {
+    const HelpText help{
+        "coppice check FILE [options]",
+        "Reads a scenario, model or cluster (TOML) or records (.csv, .jsonl) and says what is wrong. For a\n"
+        "scenario every schedule of its sweep is proved too: each worker ends with each contribution once.",
+        "  coppice check my-scenario.toml\n  coppice check my-cluster.toml --set 'link.bandwidth=10 Gbps'\n"};
+    po::options_description options;
+    options.add_options()("file", po::value<std::string>())(
+        "set", po::value<std::vector<std::string>>()->value_name("KEY=VALUE"), "sets any key first; may be repeated");
+    const Arguments read = read_arguments(arguments, options, {"file"}, help);
+    if (read.help) return 0;
+    require(read, "file", "a file", help);
+    print(check_file(read.text("file"),
+                     read.has("set") ? read.values["set"].as<std::vector<std::string>>() : std::vector<std::string>{}));
+    return 0;
+}
+
+}  // namespace coppice::program

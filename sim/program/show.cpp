@@ -1,0 +1,161 @@
+// coppice show: one thing in full, with every value as coppice understood it.
+#include "common/config/value.hpp"
+#include "common/diag/error.hpp"
+#include "common/diag/nearest.hpp"
+#include "common/result/text_table.hpp"
+#include "common/scenario/data_files.hpp"
+#include "common/scenario/gpu_list.hpp"
+#include "common/scenario/scenario.hpp"
+#include "common/strategy/strategy.hpp"
+#include "sim/program/command.hpp"
+#include "sim/program/numbers.hpp"
+#include "sim/program/report.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace coppice::program {
+
+namespace po = boost::program_options;
+using Align = TextTable::Align;
+
+namespace {
+
+const std::vector<std::string> kKinds{"scenario", "model", "cluster", "strategy"};
+
+std::string link_text(const std::string& name, const Link& link) {
+    std::string text;
+    if (link.segments.size() == 1) {
+        text += fmt::format("  {:<26}{}\n", name + ".bandwidth", format_bandwidth_both(link.segments[0].bytes_per_s));
+        text += fmt::format("  {:<26}{}\n", name + ".latency",
+                            format_quantity(link.segments[0].latency_s, Dimension::Seconds));
+    } else {
+        for (std::size_t i = 0; i < link.segments.size(); ++i) {
+            const LinkSegment& s = link.segments[i];
+            text += fmt::format("  {:<26}from {}: {}, {}\n", fmt::format("{}.segments[{}]", name, i),
+                                format_quantity(s.from_bytes, Dimension::Bytes), format_bandwidth_both(s.bytes_per_s),
+                                format_quantity(s.latency_s, Dimension::Seconds));
+        }
+    }
+    return text + fmt::format("  {:<26}{}\n", name + ".overhead", format_quantity(link.overhead_s, Dimension::Seconds));
+}
+
+std::string cluster_text(const Cluster& cluster) {
+    const Device& device = cluster.device;
+    std::string text = fmt::format("cluster {}: {}\n", cluster.name, cluster.title);
+    if (!cluster.source.empty()) text += fmt::format("  source: {}\n", cluster.source);
+    const auto line = [&](const char* key, const std::string& value) {
+        text += fmt::format("  {:<26}{}\n", key, value);
+    };
+    const auto rate = [](double value) { return format_quantity(value, Dimension::BytesPerSecond); };
+    line("device.name", device.name);
+    line("device.peak", format_quantity(device.peak_flop_per_s, Dimension::FlopPerSecond));
+    line("device.memory", format_quantity(device.memory_bytes, Dimension::Bytes));
+    line("device.memory_bandwidth", rate(device.memory_bytes_per_s));
+    line("device.sum_rate", rate(device.sum_bytes_per_s));
+    line("device.update_rate", rate(device.update_bytes_per_s));
+    line("device.launch", format_quantity(device.launch_s, Dimension::Seconds));
+    line("device.efficiency", fmt::format("{}", device.efficiency));
+    line("device.efficiency_half_batch", fmt::format(" {}", device.efficiency_half_batch));
+    line("host.sum_rate", rate(cluster.host.sum_bytes_per_s));
+    line("node.gpus", std::to_string(cluster.gpus_per_node));
+    if (cluster.node_link) text += link_text("node.link", *cluster.node_link);
+    text += link_text("link", cluster.link);
+    line("fabric.kind", cluster.fabric.kind);
+    if (cluster.fabric.backplane_bytes_per_s)
+        line("fabric.backplane", format_bandwidth_both(*cluster.fabric.backplane_bytes_per_s));
+    return text;
+}
+
+std::string counts_line(const char* which, const NetworkCounts& counts) {
+    return fmt::format(
+        "  {:<22}{} parameters ({:.2f} MB fp32), {:.4g} GFLOP forward, |D| {}, activations {} (fp32, a sample)\n",
+        which, grouped(counts.parameters), static_cast<double>(counts.parameters) * 4 / 1e6,
+        static_cast<double>(counts.forward_flop) / 1e9,
+        format_rounded(static_cast<double>(counts.data_elements) * 4, Dimension::Bytes),
+        format_rounded(static_cast<double>(counts.activation_elements) * 4, Dimension::Bytes));
+}
+
+std::string network_text(const Network& network) {
+    std::string text = fmt::format("model {}: {}\n", network.name, network.title);
+    if (!network.source.empty()) text += fmt::format("  source: {}\n", network.source);
+    text += fmt::format("  input {} ({})\n", fmt::join(network.input_shape, " x "), network.sample);
+    text += counts_line("main path", count(network, Heads::Main));
+    if (network.has_auxiliary) text += counts_line("with auxiliary heads", count(network, Heads::WithAuxiliary));
+    TextTable table({{"layer", Align::Left},
+                     {"type", Align::Left},
+                     {"output"},
+                     {"parameters"},
+                     {"MFLOP forward"},
+                     {"", Align::Left}});
+    for (const Layer& layer : network.layers)
+        table.row({layer.name, std::string(layer_type_name(layer.type)),
+                   fmt::format("{}", fmt::join(layer.output_shape, " x ")),
+                   layer.parameters ? grouped(layer.parameters) : "",
+                   layer.forward_flop ? fmt::format("{:.2f}", static_cast<double>(layer.forward_flop) / 1e6) : "",
+                   layer.auxiliary ? "auxiliary" : ""});
+    return text + table.text();
+}
+
+std::string strategy_text(const Strategy& strategy) {
+    std::string text = fmt::format("strategy {}: {}\n  closed form  {}\n  source       {}\n", strategy.name,
+                                   strategy.help, strategy.closed_form, strategy.source);
+    if (strategy.parameters.empty()) return text + "  no parameters\n";
+    text += "  parameters, as in " + std::string(strategy.name) + "(" + strategy.parameters.front().name + "=...):\n";
+    for (const ParameterSpec& parameter : strategy.parameters) {
+        const std::string values = parameter.choices.empty()
+                                       ? fmt::format("{} to {}", parameter.lowest, parameter.highest)
+                                       : fmt::format("{}", fmt::join(parameter.choices, " | "));
+        text += fmt::format("    {:<12}{} (default {})\n{:16}{}\n", parameter.name, values, parameter.otherwise, "",
+                            parameter.help);
+    }
+    return text;
+}
+
+std::string show(const std::string& kind, const std::string& name, const std::vector<std::string>& sets) {
+    const SourceLocation here{"command line", 0, 0};
+    if (kind == "scenario") {
+        const Scenario scenario = load_scenario(name, sets);
+        std::string text =
+            report_header(scenario, "(shown only)") +
+            fmt::format("  strategies {}\n  hash      {}\n\n", fmt::join(scenario.strategies, ", "), scenario.hash);
+        return text + cluster_text(scenario.cluster) + "\nas one file, all bases and --set applied:\n\n" +
+               config::to_toml(scenario.tree);
+    }
+    if (kind == "strategy") {
+        const Strategy* strategy = find_strategy(name);
+        if (!strategy)
+            throw UserError({here, "", "'" + name + "'", "a strategy", did_you_mean(name, strategy_names())});
+        return strategy_text(*strategy);
+    }
+    if (kind != "model" && kind != "cluster")
+        throw UserError({here, "", "'" + kind + "'", "something to show", did_you_mean(kind, kKinds)});
+    config::Value file = config::load_toml(find_data(kind + "s", name, ".", here, ""));
+    for (const std::string& set : sets) config::apply_set(file, set);
+    if (kind == "model") return network_text(read_network(config::TableReader(file, "")));
+    return cluster_text(read_cluster(config::TableReader(file, "")));
+}
+
+}  // namespace
+
+int run_show(const std::vector<std::string>& arguments) {
+    const HelpText help{
+        "coppice show scenario|model|cluster|strategy NAME [options]",
+        "Shows one thing in full: layers and counts of a model, the values of a cluster as understood, a\n"
+        "strategy's parameters and closed form, a scenario resolved into one file. NAME may be a file.",
+        "  coppice show model googlenet\n  coppice show cluster titan\n  coppice show strategy ps\n"
+        "  coppice show scenario firecaffe-nin --set 'cluster.link.bandwidth=10 Gbps'\n"};
+    po::options_description options;
+    options.add_options()("kind", po::value<std::string>())("name", po::value<std::string>())(
+        "set", po::value<std::vector<std::string>>()->value_name("KEY=VALUE"), "sets any key first; may be repeated");
+    const Arguments read = read_arguments(arguments, options, {"kind", "name"}, help);
+    if (read.help) return 0;
+    require(read, "kind", "scenario, model, cluster or strategy", help);
+    require(read, "name", "a name or a file", help);
+    const std::vector<std::string> sets =
+        read.has("set") ? read.values["set"].as<std::vector<std::string>>() : std::vector<std::string>{};
+    print(show(read.text("kind"), read.text("name"), sets));
+    return 0;
+}
+
+}  // namespace coppice::program

@@ -1,0 +1,73 @@
+// Every strategy with every combination of its parameters, for tests that hold for all of them.
+#pragma once
+
+#include "common/schedule/verifier.hpp"
+#include "common/strategy/strategy.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace coppice::testing {
+
+// Parameters with choices get each, others their default.
+inline std::vector<StrategyChoice> strategy_variants() {
+    std::vector<StrategyChoice> variants;
+    for (const Strategy& strategy : strategies()) {
+        std::vector<StrategyChoice> open = {{&strategy, {}}};
+        for (const ParameterSpec& spec : strategy.parameters) {
+            std::vector<StrategyChoice> extended;
+            const std::vector<std::string> otherwise = {spec.otherwise};
+            for (const StrategyChoice& choice : open) {
+                for (const std::string& value : spec.choices.empty() ? otherwise : spec.choices) {
+                    extended.push_back(choice);
+                    extended.back().parameters[spec.name] = value;
+                }
+            }
+            open = std::move(extended);
+        }
+        variants.insert(variants.end(), open.begin(), open.end());
+    }
+    return variants;
+}
+
+inline StrategyChoice strategy_named(const std::string& text) {
+    return parse_strategy(text, {"test"}, "strategy");
+}
+
+inline CollectiveCase case_of(const StrategyChoice& choice, std::int32_t workers) {
+    return {workers, choice.parameters};
+}
+
+inline Schedule schedule_of(const StrategyChoice& choice, std::int32_t workers) {
+    return choice.strategy->schedule(case_of(choice, workers));
+}
+
+// The schedule is proved, and its traffic is what the strategy's contract says.
+inline void expect_proved(const StrategyChoice& choice, std::int32_t workers) {
+    SCOPED_TRACE(choice.canonical() + " p=" + std::to_string(workers));
+    ASSERT_EQ(choice.strategy->refuses(case_of(choice, workers)), std::nullopt);
+    const Schedule schedule = schedule_of(choice, workers);
+    EXPECT_EQ(schedule.strategy, choice.canonical());
+    EXPECT_EQ(schedule.workers, workers);
+    const Verdict verdict = verify(schedule);
+    ASSERT_TRUE(verdict.ok()) << verdict.flaw->message;
+    const Contract contract = choice.strategy->contract(case_of(choice, workers));
+    const Traffic& traffic = verdict.traffic;
+    EXPECT_EQ(schedule.tensors[0].chunks, contract.chunks);
+    EXPECT_EQ(verdict.critical_messages, contract.steps);
+    EXPECT_EQ(traffic.chunks_sent, contract.chunks_sent);
+    EXPECT_EQ(*std::max_element(traffic.sent_by_rank.begin(), traffic.sent_by_rank.end()), contract.max_sent_by_rank);
+    EXPECT_EQ(*std::max_element(traffic.received_by_rank.begin(), traffic.received_by_rank.end()),
+              contract.max_received_by_rank);
+    EXPECT_EQ(traffic.messages > 0, workers > 1);
+    // Every worker's contribution but one is added once to each chunk: no strategy can sum less, none of ours more
+    // (a dedicated server begins with zeros and adds them all).
+    const bool adds_all = schedule.servers() > 0;
+    const auto summands = static_cast<std::uint64_t>(workers - (adds_all ? 0 : 1));
+    EXPECT_EQ(traffic.chunks_summed, workers == 1 ? 0 : summands * contract.chunks);
+}
+
+}  // namespace coppice::testing

@@ -1,0 +1,148 @@
+#include "common/scenario/scenario.hpp"
+
+#include "common/diag/error.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace coppice {
+namespace {
+
+const std::string kPapers = std::string(COPPICE_SOURCE_DIR) + "/scenarios/papers/";
+
+Scenario load(const std::vector<std::string>& sets, const std::string& name = "firecaffe-nin.toml") {
+    return load_scenario(kPapers + name, sets);
+}
+
+UserErrorParts error_of(const std::vector<std::string>& sets) {
+    try {
+        load(sets);
+    } catch (const UserError& error) {
+        return error.parts();
+    }
+    throw std::runtime_error("no UserError for " + sets.at(0));
+}
+
+TEST(Scenario, set_wins_over_the_scenario_which_wins_over_the_file_it_uses) {
+    EXPECT_EQ(load({}).cluster.link.peak_bytes_per_s(), 2.8e9);
+    EXPECT_EQ(load({"cluster.link.bandwidth=10 Gbps"}).cluster.link.peak_bytes_per_s(), 1.25e9);
+    EXPECT_EQ(load({"cluster.use=ethernet-1g"}).cluster.link.peak_bytes_per_s(), 0.125e9);
+    EXPECT_EQ(load({"cluster.link.bandwidth=1 GB/s", "cluster.use=ethernet-1g"}).cluster.link.peak_bytes_per_s(), 1e9)
+        << "which file is used comes first, whatever the order";
+}
+
+TEST(Scenario, the_network_can_be_exchanged_and_changed) {
+    EXPECT_EQ(load({"network.use=vgg16"}).workload.gradient_elements, 138357544u);
+    EXPECT_EQ(load({"network.input.shape=[3,227,227]"}).workload.gradient_elements, 7595176u)
+        << "NiN is fully convolutional";
+}
+
+TEST(Scenario, the_gradient_type_is_part_of_the_workload) {
+    EXPECT_EQ(load({"workload.gradient_type=fp16"}).workload.gradient_bytes(), 7595176u * 2);
+    EXPECT_EQ(load({"workload.gradient_type=fp64"}).workload.gradient_bytes(), 7595176u * 8);
+}
+
+TEST(Scenario, auxiliary_heads_count_where_the_scenario_says_so) {
+    EXPECT_EQ(load({}, "firecaffe-googlenet.toml").workload.gradient_elements, 13378280u);
+    EXPECT_EQ(load({"workload.heads=main"}, "firecaffe-googlenet.toml").workload.gradient_elements, 6998552u);
+    EXPECT_EQ(error_of({"workload.heads=with-auxiliary"}).key, "workload.heads") << "NiN has none";
+}
+
+TEST(Scenario, the_hash_follows_what_changes_a_result_and_nothing_else) {
+    const std::string hash = load({}).hash;
+    EXPECT_EQ(load({"sweep.gpus=1..8"}).hash, hash);
+    EXPECT_NE(load({"cluster.link.bandwidth=10 Gbps"}).hash, hash);
+    EXPECT_NE(load({"seed=1"}).hash, hash);
+}
+
+struct BadKey {
+    const char* set;
+    const char* key;
+    const char* in_message;
+};
+
+class BadScenario : public ::testing::TestWithParam<BadKey> {};
+
+TEST_P(BadScenario, is_refused_with_the_key_and_a_way_out) {
+    const UserErrorParts parts = error_of({GetParam().set});
+    EXPECT_EQ(parts.key, GetParam().key);
+    const std::string message = UserError(parts).what();
+    EXPECT_NE(message.find(GetParam().in_message), std::string::npos) << message;
+    EXPECT_FALSE(parts.where.file.empty());
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    inputs, BadScenario,
+    ::testing::Values(
+        BadKey{"clutser.x=1", "clutser", "did you mean 'cluster'?"},
+        BadKey{"cluster.link.bandwith=10 Gbps", "cluster.link.bandwith", "did you mean 'bandwidth'?"},
+        BadKey{"cluster.use=titann", "cluster.use", "did you mean 'titan'?"},
+        BadKey{"network.use=googlent", "network.use", "did you mean 'googlenet'?"},
+        BadKey{"network.use=banana", "network.use", "known: "},
+        BadKey{"cluster.link.bandwidth=10", "cluster.link.bandwidth", "'10 Gbps'"},
+        BadKey{"cluster.link.bandwidth=10 GB", "cluster.link.bandwidth", "'10 GB/s'?"},
+        BadKey{"cluster.link.bandwidth=10 gbps", "cluster.link.bandwidth", "'10 GBps' or '10 Gbps'"},
+        BadKey{"cluster.link.bandwidth=0 GB/s", "cluster.link.bandwidth", "above zero"},
+        BadKey{"cluster.link.bandwidth=-1 GB/s", "cluster.link.bandwidth", "above zero"},
+        BadKey{"cluster.link.latency=-1 us", "cluster.link.latency", "zero or more"},
+        BadKey{"cluster.device.peak=3.95", "cluster.device.peak", "'3.95 TFLOPS'"},
+        BadKey{"cluster.device.efficiency=1.5", "cluster.device.efficiency", "a number from 0.001 to 1"},
+        BadKey{"cluster.node.gpus=0", "cluster.node.gpus", "from 1 to 1024"},
+        BadKey{"cluster.node.gpus=4", "cluster.node.link", "between the 4 GPUs of a node"},
+        BadKey{"cluster.fabric.kind=swich", "cluster.fabric.kind", "did you mean 'switch'?"},
+        BadKey{"cluster.link.segments=[{from='0 B',latency='1 us',bandwidth='1 GB/s'}]", "cluster.link.latency",
+               "not both"},
+        BadKey{"sweep.strategies=rnig", "sweep.strategies", "did you mean 'ring'?"},
+        BadKey{"sweep.strategies=ps(placement=dedicatd)", "sweep.strategies", "did you mean 'dedicated'?"},
+        BadKey{"sweep.strategies=[]", "sweep.strategies", "at least one strategy"},
+        BadKey{"sweep.gpus=0", "sweep.gpus", "between 1 and 1024"},
+        BadKey{"sweep.gpus=1..2048", "sweep.gpus", "between 1 and 1024"},
+        BadKey{"sweep.gpus=[]", "sweep.gpus", "at least one GPU count"},
+        BadKey{"training.global_batch=100", "training.global_batch", "at least one sample for each of 128 GPUs"},
+        BadKey{"training.global_batch=0", "training.global_batch", "from 1 to"},
+        BadKey{"training.scaling=weak", "training.global_batch", "'batch_per_gpu'"},
+        BadKey{"training.mode=layerwise", "training.mode", "one of 'fused'"},
+        BadKey{"workload.gradient_type=fp8", "workload.gradient_type", "'fp32'"},
+        BadKey{"baseline.kind=guessed", "baseline.kind", "'measured'"},
+        BadKey{"baseline.rate=10 images/s", "baseline.train_time", "not both"},
+        BadKey{"baseline.batch=0", "baseline.batch", "an integer"},
+        BadKey{"published[0].use=maybe", "published[0].use", "'fit'"}, BadKey{"schema=2", "schema", "from 1 to 1"}));
+
+TEST(Scenario, an_unknown_scenario_offers_the_near_ones) {
+    try {
+        load_scenario("firecafe-nin", {});
+        FAIL();
+    } catch (const UserError& error) {
+        EXPECT_NE(std::string(error.what()).find("did you mean 'firecaffe-nin'"), std::string::npos) << error.what();
+    }
+}
+
+TEST(Scenario, all_own_scenarios_load) {
+    for (const char* name : {"firecaffe-nin", "firecaffe-googlenet", "resnet50-weak"})
+        EXPECT_NO_THROW(load_scenario(name, {})) << name;
+}
+
+TEST(Scenario, own_clusters_are_read_as_their_names_say) {
+    const auto link = [](const std::string& name) {
+        return load({"cluster.use=" + name}).cluster.link.peak_bytes_per_s();
+    };
+    EXPECT_EQ(link("ethernet-1g"), 1e9 / 8);
+    EXPECT_EQ(link("ethernet-10g"), 10e9 / 8);
+    EXPECT_EQ(link("ethernet-25g"), 25e9 / 8);
+    EXPECT_EQ(link("ethernet-100g"), 100e9 / 8);
+    EXPECT_EQ(link("infiniband-edr"), 100e9 / 8);
+}
+
+TEST(ShareBatch, is_as_even_as_possible) {
+    const BatchShare even = share_batch(1024, 128);
+    EXPECT_EQ(even.largest, 8);
+    EXPECT_EQ(even.gpus_with_largest, 128);
+    const BatchShare uneven = share_batch(1024, 7);  // 146 * 7 = 1022: two GPUs have one more
+    EXPECT_EQ(uneven.largest, 147);
+    EXPECT_EQ(uneven.gpus_with_largest, 2);
+}
+
+}  // namespace
+}  // namespace coppice
