@@ -81,4 +81,5 @@ set label "GPUs" at screen screen_x((LEFT_PT + RIGHT_PT) / 2.0),screen_y(HEIGHT_
 
 set border 3 linewidth 1 linecolor rgb "black"
 set tics nomirror out scale 0.6,0.3 font SMALL
+if (FORMAT eq "svg") { set xtics offset 0,0.4 }   # this terminal sets them lower than the others
 set grid xtics ytics linetype 1 linewidth 0.6 linecolor rgb "#d8d8d8"
