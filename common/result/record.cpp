@@ -44,6 +44,13 @@ std::vector<std::string> field_names() {
     return names;
 }
 
+// Without those that were added later, which older files of the same schema lack.
+std::vector<std::string> names_required() {
+    std::vector<std::string> names = field_names();
+    while (names.back() != kLastOfFirstEdition) names.pop_back();
+    return names;
+}
+
 struct Place {
     std::string file;
     int line = 0;
@@ -154,20 +161,22 @@ std::string make_key(const Record& r) {
                        r.gradient_bytes, r.mode, r.strategy_requested, r.gpus, r.servers, r.global_batch);
 }
 
+std::string csv_line(const Record& record) {
+    std::string text;
+    visit_fields(record, [&](const char*, const auto& value) {
+        text += csv_text(value);
+        text += ',';
+    });
+    text.back() = '\n';
+    return text;
+}
+
 std::string to_csv(const std::vector<Record>& records) {
     std::string text;
     const std::vector<std::string> names = field_names();
     for (std::size_t i = 0; i < names.size(); ++i) text += (i ? "," : "") + names[i];
     text += "\n";
-    for (const Record& record : records) {
-        bool first = true;
-        visit_fields(record, [&](const char*, const auto& value) {
-            if (!first) text += ",";
-            first = false;
-            text += csv_text(value);
-        });
-        text += "\n";
-    }
+    for (const Record& record : records) text += csv_line(record);
     return text;
 }
 
@@ -193,14 +202,13 @@ std::string to_json_lines(const std::vector<Record>& records) {
 std::vector<Record> parse_csv(std::string_view text, const std::string& file) {
     std::vector<int> lines;
     const std::vector<std::vector<std::string>> rows = split_csv(text, lines);
-    const std::vector<std::string> names = field_names();
     if (text.starts_with('{'))
         throw UserError(
             {{file}, "", "JSON Lines", "CSV with a header line", "records.csv stands beside records.jsonl"});
     if (rows.empty()) throw UserError({{file}, "", "an empty file", "a header line and records", ""});
     std::map<std::string, std::size_t> columns;
     for (std::size_t i = 0; i < rows[0].size(); ++i) columns.emplace(rows[0][i], i);
-    for (const std::string& name : names)
+    for (const std::string& name : names_required())
         if (!columns.contains(name))
             throw UserError(
                 {{file, 1, 0}, name, "no such column", "the columns of docs/records.md", did_you_mean(name, rows[0])});
@@ -214,8 +222,10 @@ std::vector<Record> parse_csv(std::string_view text, const std::string& file) {
                              fmt::format("{} as in the header", rows[0].size()),
                              "is the file cut off?"});
         Record record;
-        visit_fields(record,
-                     [&](const char* name, auto& value) { read_text(place, name, rows[i][columns.at(name)], value); });
+        visit_fields(record, [&](const char* name, auto& value) {
+            const auto column = columns.find(name);
+            if (column != columns.end()) read_text(place, name, rows[i][column->second], value);
+        });
         check_schema(record, place);
         records.push_back(std::move(record));
     }
@@ -236,7 +246,11 @@ std::vector<Record> parse_json_lines(std::string_view text, const std::string& f
         if (!object.is_object())
             throw UserError({{file, line, 0}, "", "no JSON object", "one record a line", "is the file cut off?"});
         Record record;
+        bool required = true;
         visit_fields(record, [&](const char* name, auto& value) {
+            const bool absent_in_old_files = !required;
+            required = required && name != kLastOfFirstEdition;
+            if (!object.contains(name) && absent_in_old_files) return;
             if (!object.contains(name))
                 throw UserError({{file, line, 0}, name, "nothing", "this field of docs/records.md", ""});
             read_json(place, name, object.at(name), value);
