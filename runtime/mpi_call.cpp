@@ -50,21 +50,28 @@ void Communicator::check(int code, std::string_view call) const {
     char text[MPI_MAX_ERROR_STRING] = "";
     int length = 0;
     MPI_Error_string(code, text, &length);
-    throw EnvironmentError(fmt::format("rank {}: {}", rank_, call),
+    throw EnvironmentError(fmt::format("complete {} on rank {}", call, rank_),
                            std::string_view(text, static_cast<std::size_t>(length)));
 }
 
 void Communicator::finish(MPI_Request request, std::string_view what, const WaitOptions& options) const {
+    const auto give_up = [&](const std::string& why) {
+        throw EnvironmentError(fmt::format("complete {} on rank {} of {}", what, rank_, size_), why);
+    };
     Idle idle(options);
     for (;;) {
         int done = 0;
         check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), what);
         if (done != 0) return;
-        if (!idle.wait())
-            throw EnvironmentError(
-                fmt::format("rank {}: {}", rank_, what),
-                fmt::format("not complete after {} s: another rank hangs, or needs longer (--timeout)",
-                            options.timeout_s));
+        bool patient = true;
+        try {
+            patient = idle.wait();
+        } catch (const Interrupted& interrupt) {
+            give_up(fmt::format("interrupted by signal {}", interrupt.signal()));
+        }
+        if (!patient)
+            give_up(
+                fmt::format("not done after {} s: another rank hangs, or needs longer (--timeout)", options.timeout_s));
     }
 }
 

@@ -53,9 +53,9 @@ public:
     MPI_Comm get() const { return comm_; }
     int largest_tag() const;
 
-    // EnvironmentError "rank 3: MPI_Isend to rank 4: (MPI's text)" unless `code` is MPI_SUCCESS.
+    // EnvironmentError "cannot complete MPI_Isend on rank 3: (MPI's text)" unless `code` is MPI_SUCCESS.
     void check(int code, std::string_view call) const;
-    // Waits for a non-blocking collective; EnvironmentError "rank 3: MPI_Ibarrier (before repetition 7): ...".
+    // Waits for a non-blocking collective. EnvironmentError if it takes longer than the timeout or a signal comes.
     void finish(MPI_Request request, std::string_view what, const WaitOptions& options) const;
 
     void barrier(std::string_view what, const WaitOptions& options) const;

@@ -24,7 +24,9 @@ public:
                 const MpiOptions& options);
 
     void prepare(OpObserver* observer = nullptr);
-    void run();  // once after each prepare()
+    // Once after each prepare(). Where the schedule receives from any rank this ends with a barrier: a rank that went
+    // on to another execution could otherwise have its first message taken for one of this execution.
+    void run();
 
     const RankBuffers& buffers() const { return buffers_; }
     const MpiPort& port() const { return port_; }
@@ -34,6 +36,8 @@ private:
     const Schedule& schedule_;
     RankBuffers buffers_;
     MpiPort port_;
+    WaitOptions wait_;
+    bool from_any_rank_ = false;
     std::optional<RankProgram> program_;
 };
 

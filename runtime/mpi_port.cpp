@@ -40,6 +40,17 @@ MpiPort::MpiPort(const Communicator& comm, const Schedule& schedule, const Bindi
     aside_bytes_ = std::min(longest_segment_, longest_message) * buffers.element_bytes();
 }
 
+MpiPort::~MpiPort() {
+    int finalized = 0;
+    MPI_Finalized(&finalized);
+    for (std::size_t i = 0; i < requests_.size() && finalized == 0; ++i) {
+        if (requests_[i] == MPI_REQUEST_NULL) continue;  // ended with the error that brought us here
+        // A receive must not write into memory that is gone. A send cannot be withdrawn; who is here is about to abort.
+        if (messages_[segments_[i].lane].op.kind != OpKind::Send) MPI_Cancel(&requests_[i]);
+        MPI_Request_free(&requests_[i]);
+    }
+}
+
 void MpiPort::start_send(OpAt at, Rank peer, const Op& op) {
     PairTraffic& pair = sent_[peer];
     ++pair.messages;
@@ -272,7 +283,7 @@ std::string MpiPort::pending_in_words() const {
 }
 
 void MpiPort::report_standstill() const {
-    throw EnvironmentError(fmt::format("rank {} of {} executing {}", comm_.rank(), comm_.size(), schedule_.strategy),
+    throw EnvironmentError(fmt::format("complete {} on rank {} of {}", schedule_.strategy, comm_.rank(), comm_.size()),
                            fmt::format("nothing has been completed for {} s (--timeout); under way:{}",
                                        options_.wait.timeout_s, pending_in_words()));
 }

@@ -54,6 +54,9 @@ public:
     // Ranks of the communicator are those of the schedule. What is given must outlive the port.
     MpiPort(const Communicator& comm, const Schedule& schedule, const Binding& binding, const RankBuffers& buffers,
             const MpiOptions& options);
+    ~MpiPort() override;  // in the middle (a standstill): withdraws its receives
+    MpiPort(const MpiPort&) = delete;
+    MpiPort& operator=(const MpiPort&) = delete;
 
     // The program that will be played: a report of a standstill names its operations.
     void attend(const RankProgram& program) { program_ = &program; }

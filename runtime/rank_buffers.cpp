@@ -16,11 +16,11 @@ void FreeAligned::operator()(std::byte* memory) const {
 Memory allocate(std::uint64_t bytes, std::string_view what_for) {
     constexpr std::uint64_t kAlignment = 64;
     if (bytes > SIZE_MAX - kAlignment)
-        throw EnvironmentError(fmt::format("{} bytes for {}", bytes, what_for), std::strerror(ENOMEM));
+        throw EnvironmentError(fmt::format("allocate {} bytes for {}", bytes, what_for), std::strerror(ENOMEM));
     const std::uint64_t rounded = std::max(kAlignment, (bytes + kAlignment - 1) / kAlignment * kAlignment);
     void* memory = std::aligned_alloc(kAlignment, rounded);
     if (memory == nullptr)
-        throw EnvironmentError(fmt::format("{} bytes for {}", bytes, what_for), std::strerror(ENOMEM));
+        throw EnvironmentError(fmt::format("allocate {} bytes for {}", bytes, what_for), std::strerror(ENOMEM));
     return Memory(static_cast<std::byte*>(memory));
 }
 
