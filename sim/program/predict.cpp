@@ -6,6 +6,7 @@
 #include "common/step/prediction.hpp"
 #include "sim/program/command.hpp"
 #include "sim/program/figures.hpp"
+#include "sim/program/held_signals.hpp"
 #include "sim/program/report.hpp"
 #include "sim/step_engine.hpp"
 
@@ -50,10 +51,14 @@ std::vector<config::Setting> settings_of(const Arguments& read) {
 
 void write_results(const fs::path& folder, const Scenario& scenario, const Prediction& prediction,
                    const std::vector<std::string>& arguments, const FigureRequest& figures) {
-    write_whole(folder / "records.csv", to_csv(prediction.records));
-    write_whole(folder / "records.jsonl", to_json_lines(prediction.records));
-    write_whole(folder / "scenario.toml", config::to_toml(scenario.tree));
-    write_whole(folder / "context.json", context_json("coppice predict", arguments));
+    {
+        const HeldSignals signals;
+        write_whole(folder / "records.csv", to_csv(prediction.records));
+        write_whole(folder / "records.jsonl", to_json_lines(prediction.records));
+        write_whole(folder / "scenario.toml", config::to_toml(scenario.tree));
+        write_whole(folder / "context.json", context_json("coppice predict", arguments));
+        signals.check();
+    }
     std::string written = "records.csv, records.jsonl, scenario.toml, context.json";
     for (const fs::path& figure : draw_figures(folder / "records.csv", prediction.records, figures, folder))
         written += ", " + figure.filename().string();
