@@ -116,45 +116,47 @@ void merge(Value& base, const Value& over) {
 
 namespace {
 
-const SourceLocation kSet{"--set", 0, 0};
-
 struct PathStep {
     std::string key;
     std::vector<std::size_t> indices;
 };
 
+[[noreturn]] void malformed(const std::string& found, const std::string& source) {
+    throw UserError({{source, 0, 0},
+                     "",
+                     fmt::format("'{}'", found),
+                     "KEY=VALUE with a dotted key such as cluster.link.bandwidth or link.segments[0].bandwidth",
+                     ""});
+}
+
 // "link.segments[1].bandwidth" -> {link} {segments,[1]} {bandwidth}
-std::vector<PathStep> split_path(std::string_view path, std::string_view assignment) {
-    const auto malformed = [&]() {
-        return UserError({kSet, "", fmt::format("'{}'", assignment),
-                          "KEY=VALUE with a dotted key such as cluster.link.bandwidth or link.segments[0].bandwidth",
-                          ""});
-    };
+std::vector<PathStep> split_path(const Setting& setting) {
+    const std::string_view path = setting.path;
     std::vector<PathStep> steps(1);
     for (std::size_t i = 0; i < path.size(); ++i) {
         const char c = path[i];
         if (c == '.') {
-            if (steps.back().key.empty()) throw malformed();
+            if (steps.back().key.empty()) malformed(setting.path, setting.source);
             steps.emplace_back();
         } else if (c == '[') {
             const std::size_t close = path.find(']', i);
             if (close == std::string_view::npos || close == i + 1 || steps.back().key.empty() || close - i > 9)
-                throw malformed();
+                malformed(setting.path, setting.source);
             std::size_t index = 0;
             for (const char digit : path.substr(i + 1, close - i - 1)) {
-                if (digit < '0' || digit > '9') throw malformed();
+                if (digit < '0' || digit > '9') malformed(setting.path, setting.source);
                 index = index * 10 + static_cast<std::size_t>(digit - '0');
             }
             steps.back().indices.push_back(index);
             i = close;
-        } else if (std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '-') {
-            if (!steps.back().indices.empty()) throw malformed();
+        } else if ((std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '-') &&
+                   steps.back().indices.empty()) {
             steps.back().key += c;
         } else {
-            throw malformed();
+            malformed(setting.path, setting.source);
         }
     }
-    if (steps.back().key.empty()) throw malformed();
+    if (steps.back().key.empty()) malformed(setting.path, setting.source);
     return steps;
 }
 
@@ -166,53 +168,60 @@ void place(Value& value, const SourceLocation& where) {
         for (auto& [key, child] : value.table()) place(child, where);
 }
 
-Value parse_literal(std::string_view text) {
-    Value value{std::string(text), kSet};
+Value value_of(const Setting& setting) {
+    const SourceLocation where{setting.source, 0, 0};
+    Value value{setting.text, where};
+    if (setting.verbatim) return value;
     try {
-        Value parsed = parse_toml(fmt::format("value = {}\n", text), "--set");
+        Value parsed = parse_toml(fmt::format("value = {}\n", setting.text), setting.source);
         // More than one key means that the text was no single literal ("1\nb = 2").
         if (parsed.table().size() == 1) value = std::move(parsed.table().begin()->second);
     } catch (const UserError&) {
         // Not a literal: the string it is. "10 Gbps" comes this way, as documented.
     }
-    place(value, kSet);
+    place(value, where);
     return value;
 }
 
 }  // namespace
 
-void apply_set(Value& root, std::string_view assignment) {
+Setting parse_setting(std::string_view assignment, const std::string& source) {
     const std::size_t equals = assignment.find('=');
-    if (equals == std::string_view::npos)
-        throw UserError({kSet, "", fmt::format("'{}'", assignment),
-                         "KEY=VALUE, for example --set 'cluster.link.bandwidth=10 Gbps'", ""});
-    std::string_view path = assignment.substr(0, equals);
-    std::string_view text = assignment.substr(equals + 1);
-    const auto trim = [](std::string_view& s) {
+    if (equals == std::string_view::npos) malformed(std::string(assignment), source);
+    const auto trimmed = [](std::string_view s) {
         while (!s.empty() && s.front() == ' ') s.remove_prefix(1);
         while (!s.empty() && s.back() == ' ') s.remove_suffix(1);
+        return std::string(s);
     };
-    trim(path);
-    trim(text);
-    const std::vector<PathStep> steps = split_path(path, assignment);
+    return {trimmed(assignment.substr(0, equals)), trimmed(assignment.substr(equals + 1)), source, false};
+}
+
+std::vector<Setting> parse_settings(const std::vector<std::string>& assignments) {
+    std::vector<Setting> settings;
+    for (const std::string& assignment : assignments) settings.push_back(parse_setting(assignment));
+    return settings;
+}
+
+void apply(Value& root, const Setting& setting) {
+    const SourceLocation where{setting.source, 0, 0};
     Value* at = &root;
     std::string so_far;
-    for (const PathStep& step : steps) {
+    for (const PathStep& step : split_path(setting)) {
         if (!at->is_table())
-            throw UserError({kSet, so_far, describe(*at), "a table, to set '" + step.key + "' in it", ""});
-        at = &at->table().try_emplace(step.key, Value{Table{}, kSet}).first->second;
+            throw UserError({where, so_far, describe(*at), "a table, to set '" + step.key + "' in it", ""});
+        at = &at->table().try_emplace(step.key, Value{Table{}, where}).first->second;
         so_far += (so_far.empty() ? "" : ".") + step.key;
         for (const std::size_t index : step.indices) {
             auto* array = std::get_if<Array>(&at->data);
-            if (!array) throw UserError({kSet, so_far, describe(*at), "an array", ""});
+            if (!array) throw UserError({where, so_far, describe(*at), "an array", ""});
             if (index >= array->size())
-                throw UserError({kSet, so_far, fmt::format("index {}", index),
+                throw UserError({where, so_far, fmt::format("index {}", index),
                                  fmt::format("an index below {}", array->size()), ""});
             at = &(*array)[index];
             so_far += fmt::format("[{}]", index);
         }
     }
-    *at = parse_literal(text);
+    *at = value_of(setting);
 }
 
 namespace {

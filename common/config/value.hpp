@@ -42,11 +42,22 @@ Value parse_toml(std::string_view text, const std::string& display_name);
 // `over`'s keys win; tables are merged key by key, anything else is replaced whole.
 void merge(Value& base, const Value& over);
 
-// --set 'a.b.c=VALUE': VALUE is a TOML literal if it parses as one, else a string. Array elements are
-// addressed as a.b[2].c (from 0; must exist). Intermediate tables are made as needed: an unknown key is found
-// by whoever reads the tree. UserError (where = "--set") if there is no '=' or the path is malformed or
-// runs through something that is no table.
-void apply_set(Value& root, std::string_view assignment);
+// One value to be set from outside of the files: `path` is dotted, array elements are addressed as a.b[2].c (from 0;
+// must exist). `text` is a TOML literal if it parses as one, else a string; or always a string (`verbatim`).
+struct Setting {
+    std::string path;
+    std::string text;
+    std::string source = "--set";  // what messages call it
+    bool verbatim = false;
+};
+
+// "a.b.c=VALUE", spaces around path and value dropped. UserError (where = source) if there is no '='.
+Setting parse_setting(std::string_view assignment, const std::string& source = "--set");
+std::vector<Setting> parse_settings(const std::vector<std::string>& assignments);
+
+// Intermediate tables are made as needed: an unknown key is found by whoever reads the tree. UserError (where = source)
+// if the path is malformed or runs through something that is no table.
+void apply(Value& root, const Setting& setting);
 
 // TOML text of a tree, keys sorted, that parses back to the same tree (used for echoing and hashing).
 std::string to_toml(const Value& root);

@@ -194,6 +194,9 @@ std::vector<Record> parse_csv(std::string_view text, const std::string& file) {
     std::vector<int> lines;
     const std::vector<std::vector<std::string>> rows = split_csv(text, lines);
     const std::vector<std::string> names = field_names();
+    if (text.starts_with('{'))
+        throw UserError(
+            {{file}, "", "JSON Lines", "CSV with a header line", "records.csv stands beside records.jsonl"});
     if (rows.empty()) throw UserError({{file}, "", "an empty file", "a header line and records", ""});
     std::map<std::string, std::size_t> columns;
     for (std::size_t i = 0; i < rows[0].size(); ++i) columns.emplace(rows[0][i], i);

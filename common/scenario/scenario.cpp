@@ -231,21 +231,19 @@ BatchShare share_batch(std::int64_t global_batch, std::int64_t gpus) {
     return {global_batch / gpus + (rest > 0 ? 1 : 0), rest > 0 ? rest : gpus};
 }
 
-Scenario load_scenario(const std::string& file, const std::vector<std::string>& sets) {
+Scenario load_scenario(const std::string& file, const std::vector<config::Setting>& settings) {
     const fs::path path = find_scenario(file);
     Scenario scenario;
     Value& tree = scenario.tree;
     tree = config::load_toml(path);
     // Two passes: which files are used must be known before anything in them can be set.
-    const auto chooses_file = [](const std::string& set) {
-        return set.substr(0, set.find('=')).find(".use") != std::string::npos;
-    };
-    for (const std::string& set : sets)
-        if (chooses_file(set)) config::apply_set(tree, set);
+    const auto chooses_file = [](const config::Setting& setting) { return setting.path.ends_with(".use"); };
+    for (const config::Setting& setting : settings)
+        if (chooses_file(setting)) config::apply(tree, setting);
     resolve_use(tree, "network", "models", path.parent_path());
     resolve_use(tree, "cluster", "clusters", path.parent_path());
-    for (const std::string& set : sets)
-        if (!chooses_file(set)) config::apply_set(tree, set);
+    for (const config::Setting& setting : settings)
+        if (!chooses_file(setting)) config::apply(tree, setting);
 
     TableReader root(tree, "");
     root.integer("schema", 1, 1);

@@ -5,6 +5,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -12,43 +13,54 @@ namespace coppice {
 
 namespace {
 
-struct Prefix {
-    std::string_view text;
-    double factor;
+// A factor of factor * 10^exponent. The power of ten is kept apart so that "8.3 GB/s" is read as the decimal 8.3e9: the
+// double nearest to what is written, which 8.3 * 1e9 is not.
+struct Factor {
+    double factor = 1;
+    int exponent = 0;
 };
 
-constexpr std::array<Prefix, 12> kLargePrefixes{{{"", 1},
-                                                 {"k", 1e3},
-                                                 {"K", 1e3},
-                                                 {"M", 1e6},
-                                                 {"G", 1e9},
-                                                 {"T", 1e12},
-                                                 {"P", 1e15},
-                                                 {"Ki", 1024.0},
-                                                 {"Mi", 1048576.0},
-                                                 {"Gi", 1073741824.0},
-                                                 {"Ti", 1099511627776.0},
-                                                 {"Pi", 1125899906842624.0}}};
+struct Prefix {
+    std::string_view text;
+    Factor size;
+};
+
+constexpr std::array<Prefix, 12> kLargePrefixes{{{"", {1, 0}},
+                                                 {"k", {1, 3}},
+                                                 {"K", {1, 3}},
+                                                 {"M", {1, 6}},
+                                                 {"G", {1, 9}},
+                                                 {"T", {1, 12}},
+                                                 {"P", {1, 15}},
+                                                 {"Ki", {1024.0, 0}},
+                                                 {"Mi", {1048576.0, 0}},
+                                                 {"Gi", {1073741824.0, 0}},
+                                                 {"Ti", {1099511627776.0, 0}},
+                                                 {"Pi", {1125899906842624.0, 0}}}};
 
 struct Unit {
     std::string_view text;
-    double factor;
+    Factor size;
     bool prefixed = true;
 };
 
+constexpr Factor kOne{1, 0};
+constexpr Factor kBit{1.0 / 8, 0};
+
 // The units of each dimension, exactly as they may be written. b is a bit and B a byte, always.
-constexpr std::array kBytes{Unit{"B", 1},       Unit{"byte", 1, false}, Unit{"bytes", 1, false},
-                            Unit{"b", 1.0 / 8}, Unit{"bit", 1.0 / 8},   Unit{"bits", 1.0 / 8, false}};
-constexpr std::array kBytesPerSecond{Unit{"B/s", 1}, Unit{"Bps", 1}, Unit{"b/s", 1.0 / 8}, Unit{"bit/s", 1.0 / 8},
-                                     Unit{"bps", 1.0 / 8}};
-constexpr std::array kSeconds{Unit{"s", 1, false},          Unit{"ms", 1e-3, false},      Unit{"us", 1e-6, false},
-                              Unit{"\u00b5s", 1e-6, false}, Unit{"\u03bcs", 1e-6, false}, Unit{"ns", 1e-9, false},
-                              Unit{"min", 60, false},       Unit{"h", 3600, false},       Unit{"d", 86400, false}};
-constexpr std::array kFlop{Unit{"FLOP", 1}, Unit{"flop", 1}, Unit{"Flop", 1}};
-constexpr std::array kFlopPerSecond{Unit{"FLOPS", 1},  Unit{"flops", 1},  Unit{"Flops", 1},
-                                    Unit{"FLOP/s", 1}, Unit{"flop/s", 1}, Unit{"Flop/s", 1}};
-constexpr std::array kPerSecond{Unit{"/s", 1},          Unit{"images/s", 1}, Unit{"samples/s", 1},
-                                Unit{"sentences/s", 1}, Unit{"tokens/s", 1}, Unit{"steps/s", 1}};
+constexpr std::array kBytes{Unit{"B", kOne}, Unit{"byte", kOne, false}, Unit{"bytes", kOne, false},
+                            Unit{"b", kBit}, Unit{"bit", kBit},         Unit{"bits", kBit, false}};
+constexpr std::array kBytesPerSecond{Unit{"B/s", kOne}, Unit{"Bps", kOne}, Unit{"b/s", kBit}, Unit{"bit/s", kBit},
+                                     Unit{"bps", kBit}};
+constexpr std::array kSeconds{
+    Unit{"s", kOne, false},          Unit{"ms", {1, -3}, false},      Unit{"us", {1, -6}, false},
+    Unit{"\u00b5s", {1, -6}, false}, Unit{"\u03bcs", {1, -6}, false}, Unit{"ns", {1, -9}, false},
+    Unit{"min", {60, 0}, false},     Unit{"h", {3600, 0}, false},     Unit{"d", {86400, 0}, false}};
+constexpr std::array kFlop{Unit{"FLOP", kOne}, Unit{"flop", kOne}, Unit{"Flop", kOne}};
+constexpr std::array kFlopPerSecond{Unit{"FLOPS", kOne},  Unit{"flops", kOne},  Unit{"Flops", kOne},
+                                    Unit{"FLOP/s", kOne}, Unit{"flop/s", kOne}, Unit{"Flop/s", kOne}};
+constexpr std::array kPerSecond{Unit{"/s", kOne},          Unit{"images/s", kOne}, Unit{"samples/s", kOne},
+                                Unit{"sentences/s", kOne}, Unit{"tokens/s", kOne}, Unit{"steps/s", kOne}};
 
 template <class Visit>
 void for_each_unit(Dimension dimension, Visit&& visit) {
@@ -72,14 +84,14 @@ void for_each_unit(Dimension dimension, Visit&& visit) {
 }
 
 // The factor of "GB/s" and the like: a unit, or a prefix and a unit that takes one.
-std::optional<double> unit_factor(std::string_view text, Dimension dimension) {
-    std::optional<double> factor;
+std::optional<Factor> unit_factor(std::string_view text, Dimension dimension) {
+    std::optional<Factor> factor;
     for_each_unit(dimension, [&](const Unit& unit) {
         if (factor || !text.ends_with(unit.text)) return;
         const std::string_view front = text.substr(0, text.size() - unit.text.size());
         for (const Prefix& prefix : kLargePrefixes) {
             if (front != prefix.text || (!unit.prefixed && !front.empty())) continue;
-            factor = prefix.factor * unit.factor;
+            factor = Factor{prefix.size.factor * unit.size.factor, prefix.size.exponent + unit.size.exponent};
         }
     });
     return factor;
@@ -135,31 +147,57 @@ std::string two_meanings(double value, Dimension dimension) {
     return "";
 }
 
-// A decimal number at the front of text; the rest is left in text. Underscores between digits are dropped.
-std::optional<double> take_number(std::string_view& text) {
-    std::string digits;
+// A decimal number at the front of text as from_chars reads it; the rest is left in text. Underscores between digits
+// are dropped.
+std::optional<std::string> take_number(std::string_view& text) {
+    const auto is_digit = [&](std::size_t at) { return at < text.size() && text[at] >= '0' && text[at] <= '9'; };
+    const auto is_sign = [&](std::size_t at) { return at < text.size() && (text[at] == '-' || text[at] == '+'); };
+    std::string number;
     std::size_t used = 0;
+    bool exponent = false;
+    if (is_sign(used)) number += text[used++];
     for (; used < text.size(); ++used) {
         const char c = text[used];
-        const bool digit = c >= '0' && c <= '9';
-        const bool after_exponent = !digits.empty() && (digits.back() == 'e' || digits.back() == 'E');
-        const bool exponent =
-            (c == 'e' || c == 'E') && used + 1 < text.size() && !digits.empty() &&
-            (text[used + 1] == '-' || text[used + 1] == '+' || (text[used + 1] >= '0' && text[used + 1] <= '9'));
-        if (digit || c == '.' || exponent || ((c == '-' || c == '+') && (digits.empty() || after_exponent)))
-            digits += c;
-        else if (c == '_' && !digits.empty() && used + 1 < text.size() && text[used + 1] >= '0' &&
-                 text[used + 1] <= '9')
+        if (is_digit(used) || (c == '.' && !exponent)) {
+            number += c;
+        } else if (c == '_' && used > 0 && is_digit(used - 1) && is_digit(used + 1)) {
             continue;
-        else
+        } else if ((c == 'e' || c == 'E') && !exponent && used > 0 &&
+                   (is_digit(used + 1) || (is_sign(used + 1) && is_digit(used + 2)))) {
+            number += 'e';
+            if (is_sign(used + 1)) number += text[++used];
+            exponent = true;
+        } else {
             break;
+        }
     }
-    const std::size_t sign = digits.starts_with('+') ? 1 : 0;  // from_chars takes no leading plus
+    if (number.starts_with('+')) number.erase(0, 1);  // from_chars takes no leading plus
     double value = 0;
-    const auto [end, error] = std::from_chars(digits.data() + sign, digits.data() + digits.size(), value);
-    if (error != std::errc() || end != digits.data() + digits.size() || !std::isfinite(value)) return std::nullopt;
+    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
+    if (error != std::errc() || end != number.data() + number.size() || !std::isfinite(value)) return std::nullopt;
     text.remove_prefix(used);
-    return value;
+    return number;
+}
+
+double read_number(const std::string& number) {
+    double value = 0;
+    const auto result = std::from_chars(number.data(), number.data() + number.size(), value);
+    return result.ec == std::errc() ? value : std::numeric_limits<double>::infinity();
+}
+
+// number * size, correctly rounded where size is a power of ten.
+double scaled_number(const std::string& number, const Factor& size) {
+    const std::size_t e = number.find('e');
+    int exponent = size.exponent;
+    if (e != std::string::npos) {
+        // from_chars knows no leading plus; a written exponent beyond int has been refused by take_number as not
+        // finite.
+        const std::size_t digits = number[e + 1] == '+' ? e + 2 : e + 1;
+        int written = 0;
+        std::from_chars(number.data() + digits, number.data() + number.size(), written);
+        exponent += written;
+    }
+    return read_number(fmt::format("{}e{}", number.substr(0, e), exponent)) * size.factor;
 }
 
 QuantityProblem problem(Dimension dimension, std::string hint) {
@@ -218,14 +256,13 @@ std::string_view dimension_name(Dimension dimension) {
 std::variant<double, QuantityProblem> parse_quantity(std::string_view text, Dimension dimension) {
     while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
     while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-    const std::optional<double> number = take_number(text);
+    const std::optional<std::string> number = take_number(text);
     if (!number) return problem(dimension, "");
     while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-    if (text.empty()) return problem(dimension, "a unit is needed: " + two_meanings(*number, dimension));
-    const std::optional<double> factor = unit_factor(text, dimension);
-    if (!factor) return problem(dimension, wrong_unit_hint(text, *number, dimension));
-    // Dividing by the exact integer keeps "1.5 us" the double nearest to 1.5e-6; multiplying by 1e-6 would not.
-    const double value = *factor < 1 ? *number / std::round(1 / *factor) : *number * *factor;
+    if (text.empty()) return problem(dimension, "a unit is needed: " + two_meanings(read_number(*number), dimension));
+    const std::optional<Factor> size = unit_factor(text, dimension);
+    if (!size) return problem(dimension, wrong_unit_hint(text, read_number(*number), dimension));
+    const double value = scaled_number(*number, *size);
     if (!std::isfinite(value)) return problem(dimension, "the value is too large");
     return value;
 }

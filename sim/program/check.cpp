@@ -18,8 +18,8 @@ namespace po = boost::program_options;
 
 namespace {
 
-std::string check_scenario(const std::string& file, const std::vector<std::string>& sets) {
-    const Scenario scenario = load_scenario(file, sets);
+std::string check_scenario(const std::string& file, const std::vector<config::Setting>& settings) {
+    const Scenario scenario = load_scenario(file, settings);
     const Predictor predictor(scenario);
     const std::vector<StepPlan> plans = predictor.plan();
     std::size_t proved = 0;
@@ -35,13 +35,13 @@ std::string check_scenario(const std::string& file, const std::vector<std::strin
                        proved, plans.size(), text);
 }
 
-std::string check_file(const std::string& file, const std::vector<std::string>& sets) {
+std::string check_file(const std::string& file, const std::vector<config::Setting>& settings) {
     if (file.ends_with(".csv")) return fmt::format("{}: {} records\n", file, parse_csv(read_whole(file), file).size());
     if (file.ends_with(".jsonl"))
         return fmt::format("{}: {} records\n", file, parse_json_lines(read_whole(file), file).size());
-    if (!file.ends_with(".toml") && file.find('/') == std::string::npos) return check_scenario(file, sets);
+    if (!file.ends_with(".toml") && file.find('/') == std::string::npos) return check_scenario(file, settings);
     config::Value value = config::load_toml(file);
-    for (const std::string& set : sets) config::apply_set(value, set);
+    for (const config::Setting& setting : settings) config::apply(value, setting);
     // What a file is shows in what only its kind has.
     const config::TableReader table(value, "");
     if (value.table().contains("layer")) {
@@ -51,7 +51,7 @@ std::string check_file(const std::string& file, const std::vector<std::string>& 
     }
     if (value.table().contains("device") || value.table().contains("link"))
         return fmt::format("{}: a cluster, {}\n", file, read_cluster(table).name);
-    return check_scenario(file, sets);
+    return check_scenario(file, settings);
 }
 
 }  // namespace
@@ -68,8 +68,7 @@ int run_check(const std::vector<std::string>& arguments) {
     const Arguments read = read_arguments(arguments, options, {"file"}, help);
     if (read.help) return 0;
     require(read, "file", "a file", help);
-    print(check_file(read.text("file"),
-                     read.has("set") ? read.values["set"].as<std::vector<std::string>>() : std::vector<std::string>{}));
+    print(check_file(read.text("file"), set_options(read)));
     return 0;
 }
 

@@ -26,6 +26,11 @@ const std::vector<Command>& commands() {
     return all;
 }
 
+std::vector<config::Setting> set_options(const Arguments& arguments) {
+    if (!arguments.has("set")) return {};
+    return config::parse_settings(arguments.values["set"].as<std::vector<std::string>>());
+}
+
 std::vector<std::string> split_commas(const std::string& text) {
     std::vector<std::string> parts(1);
     for (const char c : text) {

@@ -1,6 +1,8 @@
 // What the subcommands of the program coppice have in common: options, help, and how a line of arguments is read.
 #pragma once
 
+#include "common/config/value.hpp"
+
 #include <boost/program_options.hpp>
 
 #include <string>
@@ -46,6 +48,9 @@ Arguments read_arguments(const std::vector<std::string>& arguments,
 
 // For a missing argument: UserError with the usage line.
 void require(const Arguments& arguments, const char* name, const std::string& what, const HelpText& help);
+
+// What --set was given, in order.
+std::vector<config::Setting> set_options(const Arguments& arguments);
 
 // "pdf,svg" -> pdf, svg
 std::vector<std::string> split_commas(const std::string& text);

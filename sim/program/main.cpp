@@ -71,7 +71,7 @@ int main(int argc, char** argv) {
     } catch (const EnvironmentError& error) {
         return program::fail(ExitCode::Environment, error.what());
     } catch (const Interrupted& interrupt) {
-        program::fail(ExitCode::Internal, "interrupted; nothing was written");
+        program::fail(ExitCode::Internal, "interrupted; no file is half-written");
         return 128 + interrupt.signal();
     } catch (const std::bad_alloc&) {
         return program::fail(ExitCode::Environment, "out of memory");

@@ -6,6 +6,7 @@
 #include "common/step/prediction.hpp"
 #include "sim/program/command.hpp"
 #include "sim/program/figures.hpp"
+#include "sim/program/held_signals.hpp"
 #include "sim/program/report.hpp"
 #include "sim/step_engine.hpp"
 
@@ -41,21 +42,23 @@ std::string choice(const Arguments& read, const char* name, const std::vector<st
 }
 
 // --gpus and --strategy are shorter ways to set two keys of the scenario.
-std::vector<std::string> sets_of(const Arguments& read) {
-    std::vector<std::string> sets;
-    if (read.has("set")) sets = read.values["set"].as<std::vector<std::string>>();
-    const auto quoted = [](const std::string& text) { return "'" + text + "'"; };
+std::vector<config::Setting> settings_of(const Arguments& read) {
+    std::vector<config::Setting> settings = set_options(read);
     for (const auto& [option, key] : {std::pair{"gpus", "sweep.gpus"}, std::pair{"strategy", "sweep.strategies"}})
-        if (read.has(option)) sets.push_back(fmt::format("{} = {}", key, quoted(read.text(option))));
-    return sets;
+        if (read.has(option)) settings.push_back({key, read.text(option), fmt::format("--{}", option), true});
+    return settings;
 }
 
 void write_results(const fs::path& folder, const Scenario& scenario, const Prediction& prediction,
                    const std::vector<std::string>& arguments, const FigureRequest& figures) {
-    write_whole(folder / "records.csv", to_csv(prediction.records));
-    write_whole(folder / "records.jsonl", to_json_lines(prediction.records));
-    write_whole(folder / "scenario.toml", config::to_toml(scenario.tree));
-    write_whole(folder / "context.json", context_json("coppice predict", arguments));
+    {
+        const HeldSignals signals;
+        write_whole(folder / "records.csv", to_csv(prediction.records));
+        write_whole(folder / "records.jsonl", to_json_lines(prediction.records));
+        write_whole(folder / "scenario.toml", config::to_toml(scenario.tree));
+        write_whole(folder / "context.json", context_json("coppice predict", arguments));
+        signals.check();
+    }
     std::string written = "records.csv, records.jsonl, scenario.toml, context.json";
     for (const fs::path& figure : draw_figures(folder / "records.csv", prediction.records, figures, folder))
         written += ", " + figure.filename().string();
@@ -92,7 +95,7 @@ int run_predict(const std::vector<std::string>& arguments) {
     if (parallel < 0)
         throw UserError({{"--jobs", 0, 0}, "", std::to_string(parallel), "0 or more simulations at a time", ""});
 
-    const Scenario scenario = load_scenario(read.text("scenario"), sets_of(read));
+    const Scenario scenario = load_scenario(read.text("scenario"), settings_of(read));
     if (read.has("output")) prepare_folder(read.text("output"));
     const Predictor predictor(scenario);
     const std::vector<StepPlan> plans = predictor.plan();

@@ -112,10 +112,10 @@ std::string strategy_text(const Strategy& strategy) {
     return text;
 }
 
-std::string show(const std::string& kind, const std::string& name, const std::vector<std::string>& sets) {
+std::string show(const std::string& kind, const std::string& name, const std::vector<config::Setting>& settings) {
     const SourceLocation here{"command line", 0, 0};
     if (kind == "scenario") {
-        const Scenario scenario = load_scenario(name, sets);
+        const Scenario scenario = load_scenario(name, settings);
         std::string text =
             report_header(scenario, "(shown only)") +
             fmt::format("  strategies {}\n  hash      {}\n\n", fmt::join(scenario.strategies, ", "), scenario.hash);
@@ -131,7 +131,7 @@ std::string show(const std::string& kind, const std::string& name, const std::ve
     if (kind != "model" && kind != "cluster")
         throw UserError({here, "", "'" + kind + "'", "something to show", did_you_mean(kind, kKinds)});
     config::Value file = config::load_toml(find_data(kind + "s", name, ".", here, ""));
-    for (const std::string& set : sets) config::apply_set(file, set);
+    for (const config::Setting& setting : settings) config::apply(file, setting);
     if (kind == "model") return network_text(read_network(config::TableReader(file, "")));
     return cluster_text(read_cluster(config::TableReader(file, "")));
 }
@@ -152,9 +152,7 @@ int run_show(const std::vector<std::string>& arguments) {
     if (read.help) return 0;
     require(read, "kind", "scenario, model, cluster or strategy", help);
     require(read, "name", "a name or a file", help);
-    const std::vector<std::string> sets =
-        read.has("set") ? read.values["set"].as<std::vector<std::string>>() : std::vector<std::string>{};
-    print(show(read.text("kind"), read.text("name"), sets));
+    print(show(read.text("kind"), read.text("name"), set_options(read)));
     return 0;
 }
 

@@ -37,8 +37,8 @@ std::vector<PublishedRow> published_rows() {
 }
 
 Prediction predict(const std::string& scenario_name, const std::vector<std::string>& sets, bool simulated) {
-    const Scenario scenario =
-        load_scenario(std::string(COPPICE_SOURCE_DIR) + "/scenarios/papers/" + scenario_name + ".toml", sets);
+    const Scenario scenario = load_scenario(
+        std::string(COPPICE_SOURCE_DIR) + "/scenarios/papers/" + scenario_name + ".toml", config::parse_settings(sets));
     const Predictor predictor(scenario);
     const std::vector<StepPlan> plans = predictor.plan();
     return simulated ? predictor.predict(plans, simulation_engine(0), "sim", "simulation")

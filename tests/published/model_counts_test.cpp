@@ -20,7 +20,7 @@ const fs::path kSource = COPPICE_SOURCE_DIR;
 
 Network read_model(const std::string& name, const std::string& set = "") {
     config::Value tree = config::load_toml(kSource / "scenarios/models" / (name + ".toml"));
-    if (!set.empty()) config::apply_set(tree, set);
+    if (!set.empty()) config::apply(tree, config::parse_setting(set));
     return read_network({tree, ""});
 }
 

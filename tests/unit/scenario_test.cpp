@@ -13,7 +13,7 @@ namespace {
 const std::string kPapers = std::string(COPPICE_SOURCE_DIR) + "/scenarios/papers/";
 
 Scenario load(const std::vector<std::string>& sets, const std::string& name = "firecaffe-nin.toml") {
-    return load_scenario(kPapers + name, sets);
+    return load_scenario(kPapers + name, config::parse_settings(sets));
 }
 
 UserErrorParts error_of(const std::vector<std::string>& sets) {
@@ -83,7 +83,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadKey{"network.use=banana", "network.use", "known: "},
         BadKey{"cluster.link.bandwidth=10", "cluster.link.bandwidth", "'10 Gbps'"},
         BadKey{"cluster.link.bandwidth=10 GB", "cluster.link.bandwidth", "'10 GB/s'?"},
-        BadKey{"cluster.link.bandwidth=10 gbps", "cluster.link.bandwidth", "'10 Gbps' or '10 GBps'"},
+        BadKey{"cluster.link.bandwidth=10 gbps", "cluster.link.bandwidth", "'10 GBps' or '10 Gbps'"},
         BadKey{"cluster.link.bandwidth=0 GB/s", "cluster.link.bandwidth", "above zero"},
         BadKey{"cluster.link.bandwidth=-1 GB/s", "cluster.link.bandwidth", "above zero"},
         BadKey{"cluster.link.latency=-1 us", "cluster.link.latency", "zero or more"},
@@ -101,7 +101,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadKey{"sweep.gpus=1..2048", "sweep.gpus", "between 1 and 1024"},
         BadKey{"sweep.gpus=[]", "sweep.gpus", "at least one GPU count"},
         BadKey{"training.global_batch=100", "training.global_batch", "at least one sample for each of 128 GPUs"},
-        BadKey{"training.global_batch=0", "training.global_batch", "at least 1"},
+        BadKey{"training.global_batch=0", "training.global_batch", "from 1 to"},
         BadKey{"training.scaling=weak", "training.global_batch", "'batch_per_gpu'"},
         BadKey{"training.mode=layerwise", "training.mode", "one of 'fused'"},
         BadKey{"workload.gradient_type=fp8", "workload.gradient_type", "'fp32'"},
