@@ -7,8 +7,9 @@
 
 namespace coppice {
 
-// One JSON object, indented: program, version, arguments, date (UTC, ISO 8601), host, system, processors, build type,
-// compiler, sanitizers.
-std::string context_json(const std::string& program, const std::vector<std::string>& arguments);
+// One JSON object, indented: program, version, revision, engine, arguments, date (UTC, ISO 8601), host, system,
+// processors, build type, compiler, sanitizers.
+std::string context_json(const std::string& program, const std::vector<std::string>& arguments,
+                         const std::string& engine);
 
 }  // namespace coppice

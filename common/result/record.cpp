@@ -200,6 +200,13 @@ std::vector<Record> parse_csv(std::string_view text, const std::string& file) {
     if (rows.empty()) throw UserError({{file}, "", "an empty file", "a header line and records", ""});
     std::map<std::string, std::size_t> columns;
     for (std::size_t i = 0; i < rows[0].size(); ++i) columns.emplace(rows[0][i], i);
+    // Another version is said first: its columns differ, and that would be found next.
+    if (const auto schema = columns.find("schema");
+        schema != columns.end() && rows.size() > 1 && rows[1].size() > schema->second) {
+        Record record;
+        record.schema = rows[1][schema->second];
+        check_schema(record, {file, lines[1]});
+    }
     for (const std::string& name : names)
         if (!columns.contains(name))
             throw UserError(
@@ -236,6 +243,9 @@ std::vector<Record> parse_json_lines(std::string_view text, const std::string& f
         if (!object.is_object())
             throw UserError({{file, line, 0}, "", "no JSON object", "one record a line", "is the file cut off?"});
         Record record;
+        record.schema =
+            object.contains("schema") && object["schema"].is_string() ? object["schema"].get<std::string>() : "";
+        check_schema(record, place);
         visit_fields(record, [&](const char* name, auto& value) {
             if (!object.contains(name))
                 throw UserError({{file, line, 0}, name, "nothing", "this field of docs/records.md", ""});

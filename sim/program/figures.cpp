@@ -38,7 +38,8 @@ const std::vector<std::string>& figure_formats() {
     return formats;
 }
 
-FigureRequest figure_request(const std::vector<std::string>& kinds, const std::vector<std::string>& formats) {
+FigureRequest figure_request(const std::string& format_option, const std::vector<std::string>& kinds,
+                             const std::vector<std::string>& formats) {
     std::vector<std::string> known{"all"};
     for (const FigureKind& kind : figure_kinds()) known.push_back(kind.name);
     FigureRequest request;
@@ -53,7 +54,7 @@ FigureRequest figure_request(const std::vector<std::string>& kinds, const std::v
     }
     for (const std::string& format : formats) {
         if (std::find(figure_formats().begin(), figure_formats().end(), format) == figure_formats().end())
-            throw UserError({{"--figures", 0, 0},
+            throw UserError({{format_option, 0, 0},
                              "",
                              "'" + format + "'",
                              "a file format for figures",
@@ -148,14 +149,39 @@ fs::path draw_one(const fs::path& csv, const Drawing& drawing, const HeldSignals
 
 }  // namespace
 
+namespace {
+
+// One figure compares strategies, everything else being equal.
+void check_comparable(const fs::path& csv, const Record& first, const Record& other) {
+    const auto same = [&](const char* field, const std::string& a, const std::string& b) {
+        if (a != b)
+            throw UserError({{csv.string()},
+                             field,
+                             fmt::format("both '{}' and '{}'", a, b),
+                             "records that differ in strategy, GPUs and batch only",
+                             "draw each from a file of its own"});
+    };
+    same("model", first.model, other.model);
+    same("cluster", first.cluster, other.cluster);
+    same("engine", first.engine, other.engine);
+    same("scaling", first.scaling, other.scaling);
+    same("gradient_type", first.gradient_type, other.gradient_type);
+    same("scenario_hash", first.scenario_hash, other.scenario_hash);
+}
+
+}  // namespace
+
 std::vector<fs::path> draw_figures(const fs::path& csv, const std::vector<Record>& records,
                                    const FigureRequest& request, const fs::path& folder) {
+    const Record* first = nullptr;
     std::vector<std::string> strategies;
     std::set<std::int64_t> batches;
     bool weak = false;
     std::string title;
     for (const Record& record : records) {
         if (record.status != "ok") continue;
+        if (!first) first = &record;
+        check_comparable(csv, *first, record);
         if (std::find(strategies.begin(), strategies.end(), record.strategy) == strategies.end())
             strategies.push_back(record.strategy);
         weak = record.scaling == "weak";
