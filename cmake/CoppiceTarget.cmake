@@ -9,7 +9,9 @@ function(coppice_target target)
   endif()
   if(COPPICE_SANITIZE)
     target_compile_options(${target} PRIVATE -fsanitize=${COPPICE_SANITIZE} -fno-sanitize-recover=all
-                                             -fno-omit-frame-pointer)
+                                             -fno-omit-frame-pointer
+                                             # GCC's manual: more false positives under sanitizers (here: <regex>).
+                                             $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
     target_link_options(${target} PUBLIC -fsanitize=${COPPICE_SANITIZE})
   endif()
 endfunction()

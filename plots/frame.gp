@@ -67,7 +67,7 @@ do for [n = 1:legend] {
     set label name at screen right + screen_x(3),y left font SMALL
 }
 if (TITLE ne "") {
-    set label TITLE at screen 0.5,screen_y(7) center
+    set label sprintf("%s, batch %.0f%s", TITLE, BATCH, WEAK ? " a GPU" : "") at screen 0.5,screen_y(7) center
 }
 # Where the plot may begin, below legend and title.
 TOP = screen_y(TITLE_PT + LEGEND_PT + 5)

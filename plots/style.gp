@@ -7,7 +7,7 @@
 #   FORMAT      pdf, svg or png
 #   STRATEGIES  names separated by spaces, in the order of the legend
 #   BATCH       the global batch (SCALING strong) or the batch per GPU (SCALING weak) that is drawn
-#   TITLE       a line above the figure
+#   TITLE       a line above the figure; the batch is added to it
 #
 # A figure is one column of a two-column paper, 3.3 in wide, to be included without scaling: text is then 8 pt, 7 pt
 # at the tics and in the legend. Strategies differ in colour (Okabe and Ito's, distinct with any colour vision), in
@@ -23,9 +23,12 @@ set datafile missing NaN   # rows that a filter turns into NaN are left out and 
 
 # --- Records -------------------------------------------------------------------------------------------------------
 # gnuplot 5.4 cuts strcol() of a quoted field at its first comma, as in "ps(placement=dedicated,shards=4)"; plotted as
-# labels it comes whole. Hence the strategy of row n is ROW_STRATEGY[n + 1].
+# a label, from a column that is given by its number, it comes whole. Hence the strategy of row n is
+# ROW_STRATEGY[n + 1].
+stats CSV using (sum [k = 1:100] (columnhead(k) eq "strategy" ? k : 0)) name "STRATEGY_COLUMN" nooutput
+strategy_column = int(STRATEGY_COLUMN_max)
 set table $labels
-plot [-1:*] [-1:1] CSV using 0:(0):"strategy" with labels
+plot [-1:*] [-1:1] CSV using 0:(0):strategy_column with labels
 unset table
 array ROW_STRATEGY[|$labels|]
 rows = 0
@@ -83,7 +86,8 @@ array COLOUR[STYLES] = ["#D55E00", "#0072B2", "#009E73", "#CC79A7", "#56B4E9", \
 array MARKER[STYLES] = [5, 7, 9, 11, 13, 4, 6, 8, 10, 12]
 array DASH[STYLES] = [2, 1, 4, 3, 5, 1, 2, 4, 3, 5]
 # Markers shrink where many counts stand close together.
-MARKER_SIZE = X_MAX > 2 && rows > 12 * words(STRATEGIES) ? 0.5 : 0.75
+stats CSV using (shown(BATCH) ? 1 : 0) name "SHOWN" nooutput
+MARKER_SIZE = SHOWN_sum > 12 * words(STRATEGIES) ? 0.5 : 0.75
 do for [k = 1:STYLES] {
     colour = COLOUR[k]
     set style line k linecolor rgb colour linewidth 2.4 dashtype DASH[k] pointtype MARKER[k] pointsize MARKER_SIZE

@@ -211,6 +211,8 @@ private:
     static void check_status(const IsolatedJob& job, int status, const std::string& bytes) {
         if (WIFSIGNALED(status)) {
             const int signal = WTERMSIG(status);
+            // Ctrl-C on a terminal goes to the children too, and theirs may be seen before ours.
+            if (signal == SIGINT || signal == SIGTERM) throw Interrupted(signal);
             std::string why = fmt::format("its process was killed by signal {} ({})", signal, ::strsignal(signal));
             if (signal == SIGKILL) why += "; was there too little memory?";
             throw EnvironmentError(job.label, why);

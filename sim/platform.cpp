@@ -129,9 +129,25 @@ private:
     SimPlatform platform_;
 };
 
+std::unique_ptr<sg::Engine> make_engine() {
+#ifdef __SANITIZE_ADDRESS__
+    // ASan cannot follow SimGrid's own stack switching, but it can follow threads. The kind of context is settled when
+    // the engine starts, so it must come as an argument.
+    std::string program = "coppice";
+    std::string threads = "--cfg=contexts/factory:thread";
+    std::string quiet = "--log=root.thresh:critical";  // that the setting was accepted
+    char* arguments[] = {program.data(), threads.data(), quiet.data(), nullptr};
+    int count = 3;
+    return std::make_unique<sg::Engine>(&count, arguments);
+#else
+    return std::make_unique<sg::Engine>("coppice");
+#endif
+}
+
 }  // namespace
 
-void configure_simgrid(double link_bytes_per_s, double horizon_s) {
+std::unique_ptr<sg::Engine> start_simgrid(double link_bytes_per_s, double horizon_s) {
+    auto engine = make_engine();
     // Its messages are for people who write simulators; ours are COPPICE_CHECKs.
     xbt_log_control_set("root.thresh:critical");
     const auto set = [](const char* key, auto value) { sg::Engine::set_config(key, value); };
@@ -154,6 +170,7 @@ void configure_simgrid(double link_bytes_per_s, double horizon_s) {
 #endif
     // An actor a rank, none of them deep. The default of 8 MiB each is 8 GiB of address space for 1024 ranks.
     set("contexts/stack-size", 256);
+    return engine;
 }
 
 SimPlatform build_platform(const Cluster& cluster, std::int32_t workers, std::int32_t ranks) {

@@ -19,21 +19,23 @@
 #include "common/cost/cost_model.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 namespace simgrid::s4u {
+class Engine;
 class Host;
-}
+}  // namespace simgrid::s4u
 
 namespace coppice {
 
-// Once per process, before anything else of SimGrid; the Engine must exist. `horizon_s` is a generous guess of the
-// simulated duration, by which the precision of the clock is chosen. Prints nothing, reads no argv.
+// The engine, set up. Once per process, before anything else of SimGrid. `horizon_s` is a generous guess of the
+// simulated duration, by which the precision of the clock is chosen. Prints nothing, reads nobody's argv.
 //
 // CM02 without cross-traffic is max-min sharing with the exact latency and bandwidth. CM02 gives flows of higher
 // latency a smaller share of a link (weight 1 / latency); here that must not be, so weight-S adds a constant to the
 // latency next to which all latencies vanish: two flows of 1 us and 100 us get halves to within 1e-6.
-void configure_simgrid(double link_bytes_per_s, double horizon_s);
+std::unique_ptr<simgrid::s4u::Engine> start_simgrid(double link_bytes_per_s, double horizon_s);
 
 struct SimPlatform {
     std::vector<simgrid::s4u::Host*> devices;  // by rank

@@ -279,8 +279,7 @@ SimResult simulate(const Schedule& schedule, const Binding& binding, const CostM
     COPPICE_CHECK(!simulated && !sg::Engine::has_instance(), "one simulation a process; simulate_isolated plays more");
     simulated = true;
     COPPICE_CHECK(schedule.ranks > 0, "a schedule of {} ranks", schedule.ranks);
-    sg::Engine engine("coppice");
-    configure_simgrid(cost.link_bytes_per_s(), horizon_s(schedule, binding, cost));
+    const auto engine = start_simgrid(cost.link_bytes_per_s(), horizon_s(schedule, binding, cost));
 
     World world{schedule, binding, cost, options, {}, receivers_from_any(schedule), {}, {}, {}};
     world.platform = build_platform(cost.cluster(), schedule.workers, schedule.ranks);
@@ -291,7 +290,7 @@ SimResult simulate(const Schedule& schedule, const Binding& binding, const CostM
         start_actor(world, rank);
     }
     sg::Engine::on_deadlock_cb([&world] { report_deadlock(world); });
-    engine.run();
+    engine->run();
 
     SimResult& result = world.result;
     result.total_s = *std::max_element(result.rank_end_s.begin(), result.rank_end_s.end());

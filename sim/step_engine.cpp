@@ -40,7 +40,8 @@ private:
 }  // namespace
 
 StepEngine simulation_engine(int parallel) {
-    return [parallel](const std::vector<StepJob>& jobs) {
+    const auto everything = [](const StepPlan&, const Cluster&) { return std::optional<std::string>(); };
+    const auto run = [parallel](const std::vector<StepJob>& jobs) {
         std::vector<SimJob> simulations;
         simulations.reserve(jobs.size());
         for (const StepJob& job : jobs)
@@ -57,6 +58,7 @@ StepEngine simulation_engine(int parallel) {
             seconds.push_back(results[i].workers_end_s(jobs[i].plan->schedule->workers));
         return seconds;
     };
+    return {"sim", "simulation", everything, run};
 }
 
 std::string simulation_engine_name() {

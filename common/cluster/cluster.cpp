@@ -95,7 +95,7 @@ std::int32_t Cluster::nodes(std::int32_t ranks, std::int32_t workers) const {
 Cluster read_cluster(TableReader table) {
     Cluster cluster;
     table.integer("schema", 1, 1);
-    cluster.name = table.text("name");
+    cluster.name = table.name("name");
     cluster.title = table.text_if("title").value_or(cluster.name);
     cluster.source = table.text_if("source").value_or("");
     cluster.device = read_device(table.table("device"));

@@ -1,5 +1,5 @@
-// The machine: device, host, node, link, fabric, as a cluster file says (docs/files.md). Rates are SI (bytes/s, FLOP/s,
-// s).
+// The machine: device, host, node, link, fabric, as a cluster file says (docs/scenario-files.md). Rates are SI
+// (bytes/s, FLOP/s, s).
 //
 //     device ─ device        node: gpus devices on node.link
 //        └─ host ─┘          host: sums for parameter servers

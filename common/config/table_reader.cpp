@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cmath>
 
 namespace coppice::config {
@@ -50,6 +52,15 @@ std::string TableReader::text(std::string_view key) {
     const Value& value = require(key);
     if (!value.is_string()) fail(key, "a string");
     return std::get<std::string>(value.data);
+}
+
+std::string TableReader::name(std::string_view key) {
+    const std::string found = text(key);
+    const bool good = !found.empty() && std::all_of(found.begin(), found.end(), [](char c) {
+        return std::isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '_' || c == '.' || c == '+';
+    });
+    if (!good) fail(key, "a name of letters, digits, '-', '_', '.' and '+'", "'title' may be any text");
+    return found;
 }
 
 std::optional<std::string> TableReader::text_if(std::string_view key) {
@@ -132,6 +143,12 @@ double TableReader::quantity(std::string_view key, Dimension dimension, Sign sig
     if ((sign == Sign::Positive && !(result > 0)) || (sign == Sign::NonNegative && !(result >= 0)))
         fail(key, fmt::format("{} {}", dimension_name(dimension),
                               sign == Sign::Positive ? "above zero" : "of zero or more"));
+    const Bounds bounds = sane_bounds(dimension);
+    if (result != 0 && (std::abs(result) < bounds.least || std::abs(result) > bounds.greatest))
+        fail(key,
+             fmt::format("{} from {} to {}", dimension_name(dimension), format_quantity(bounds.least, dimension),
+                         format_quantity(bounds.greatest, dimension)),
+             fmt::format("it was understood as {}", format_quantity(result, dimension)));
     return result;
 }
 

@@ -33,6 +33,7 @@ public:
     const Value& require(std::string_view key);  // UserError: missing key, with where the table is
 
     std::string text(std::string_view key);
+    std::string name(std::string_view key);  // a text that records, keys and figures can carry unquoted
     std::optional<std::string> text_if(std::string_view key);
     std::string choice(std::string_view key, const std::vector<std::string>& choices);
     std::string choice_or(std::string_view key, const std::string& otherwise, const std::vector<std::string>& choices);

@@ -12,11 +12,13 @@
 namespace coppice {
 
 std::string context_json(const std::string& program, const std::vector<std::string>& arguments,
-                         const std::vector<std::pair<std::string, std::string>>& more) {
+                         const std::string& engine, const std::vector<std::pair<std::string, std::string>>& more) {
     nlohmann::ordered_json context;
     context["schema"] = "coppice.context/1";
     context["program"] = program;
     context["version"] = kVersion;
+    context["revision"] = kRevision;
+    context["engine"] = engine;
     context["arguments"] = arguments;
     const std::time_t now = std::time(nullptr);
     std::tm utc{};

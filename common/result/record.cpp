@@ -44,13 +44,6 @@ std::vector<std::string> field_names() {
     return names;
 }
 
-// Without those that were added later, which older files of the same schema lack.
-std::vector<std::string> names_required() {
-    std::vector<std::string> names = field_names();
-    while (names.back() != kLastOfFirstEdition) names.pop_back();
-    return names;
-}
-
 struct Place {
     std::string file;
     int line = 0;
@@ -202,13 +195,21 @@ std::string to_json_lines(const std::vector<Record>& records) {
 std::vector<Record> parse_csv(std::string_view text, const std::string& file) {
     std::vector<int> lines;
     const std::vector<std::vector<std::string>> rows = split_csv(text, lines);
+    const std::vector<std::string> names = field_names();
     if (text.starts_with('{'))
         throw UserError(
             {{file}, "", "JSON Lines", "CSV with a header line", "records.csv stands beside records.jsonl"});
     if (rows.empty()) throw UserError({{file}, "", "an empty file", "a header line and records", ""});
     std::map<std::string, std::size_t> columns;
     for (std::size_t i = 0; i < rows[0].size(); ++i) columns.emplace(rows[0][i], i);
-    for (const std::string& name : names_required())
+    // Another version is said first: its columns differ, and that would be found next.
+    if (const auto schema = columns.find("schema");
+        schema != columns.end() && rows.size() > 1 && rows[1].size() > schema->second) {
+        Record record;
+        record.schema = rows[1][schema->second];
+        check_schema(record, {file, lines[1]});
+    }
+    for (const std::string& name : names)
         if (!columns.contains(name))
             throw UserError(
                 {{file, 1, 0}, name, "no such column", "the columns of docs/records.md", did_you_mean(name, rows[0])});
@@ -222,10 +223,8 @@ std::vector<Record> parse_csv(std::string_view text, const std::string& file) {
                              fmt::format("{} as in the header", rows[0].size()),
                              "is the file cut off?"});
         Record record;
-        visit_fields(record, [&](const char* name, auto& value) {
-            const auto column = columns.find(name);
-            if (column != columns.end()) read_text(place, name, rows[i][column->second], value);
-        });
+        visit_fields(record,
+                     [&](const char* name, auto& value) { read_text(place, name, rows[i][columns.at(name)], value); });
         check_schema(record, place);
         records.push_back(std::move(record));
     }
@@ -246,11 +245,10 @@ std::vector<Record> parse_json_lines(std::string_view text, const std::string& f
         if (!object.is_object())
             throw UserError({{file, line, 0}, "", "no JSON object", "one record a line", "is the file cut off?"});
         Record record;
-        bool required = true;
+        record.schema =
+            object.contains("schema") && object["schema"].is_string() ? object["schema"].get<std::string>() : "";
+        check_schema(record, place);
         visit_fields(record, [&](const char* name, auto& value) {
-            const bool absent_in_old_files = !required;
-            required = required && name != kLastOfFirstEdition;
-            if (!object.contains(name) && absent_in_old_files) return;
             if (!object.contains(name))
                 throw UserError({{file, line, 0}, name, "nothing", "this field of docs/records.md", ""});
             read_json(place, name, object.at(name), value);

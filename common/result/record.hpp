@@ -15,7 +15,7 @@
 
 namespace coppice {
 
-inline constexpr std::string_view kRecordSchema = "coppice.record/1";
+inline constexpr std::string_view kRecordSchema = "coppice.record/2";
 
 struct Record {
     std::string schema{kRecordSchema};
@@ -66,7 +66,7 @@ struct Record {
     std::optional<double> published_error;  // relative, against the nearer end
     std::string version;
     std::int64_t seed = 0;
-    // --- added since the first edition of the schema: a file may lack them (kLastOfFirstEdition) ---
+    // --- of an all-reduce without a step around it (mode "all-reduce") ---
     std::optional<double> allreduce_s;      // of the all-reduce alone; measured: the median over repetitions
     std::optional<double> allreduce_min_s;  // measured: of the fastest repetition, as its slowest rank saw it
     std::optional<double> allreduce_max_s;
@@ -76,8 +76,6 @@ struct Record {
     std::string check;                          // measured: "passed", "failed"
     std::optional<std::int64_t> wrong_elements;
 };
-
-inline constexpr std::string_view kLastOfFirstEdition = "seed";
 
 // visit(name, member) for every field, in the order of the files.
 template <class R, class Visit>

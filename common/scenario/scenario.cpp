@@ -30,12 +30,47 @@ void resolve_use(Value& root, const std::string& section, const std::string& kin
     if (!use->second.is_string())
         throw UserError({use->second.where, section + ".use", config::describe(use->second), "a name or a path", ""});
     const std::string name = std::get<std::string>(use->second.data);
-    Value base = config::load_toml(find_data(kind, name, beside, use->second.where, section + ".use"));
+    // A path on the command line is meant from where the user stands, one in a file from where that file is.
+    const bool from_file = use->second.where.line > 0;
+    Value base = config::load_toml(
+        find_data(kind, name, from_file ? beside : fs::path("."), use->second.where, section + ".use"));
     overlay.table().erase("use");
     const SourceLocation where = overlay.where;
     config::merge(base, overlay);
     found->second = std::move(base);
     if (found->second.where.line == 0 && where.line != 0) found->second.where = where;
+}
+
+// A link is described by bandwidth and latency or by segments. Whoever lays one form over a file that has the other
+// means to replace it; both forms from the same place are an error that the reader finds.
+void keep_latest_link_form(Value& link, const std::string& scenario_file) {
+    if (!link.is_table()) return;
+    config::Table& table = link.table();
+    const auto rank_of = [&](const char* key) {
+        const auto found = table.find(key);
+        if (found == table.end()) return -1;
+        return found->second.where.line == 0 ? 2 : found->second.where.file == scenario_file ? 1 : 0;
+    };
+    const int segments = rank_of("segments");
+    const int single = std::max(rank_of("bandwidth"), rank_of("latency"));
+    if (segments < 0 || single < 0 || segments == single) return;
+    if (segments < single) {
+        table.erase("segments");
+    } else {
+        table.erase("bandwidth");
+        table.erase("latency");
+    }
+}
+
+void keep_latest_link_forms(Value& tree, const std::string& scenario_file) {
+    const auto child = [](Value* value, const char* key) -> Value* {
+        if (!value || !value->is_table()) return nullptr;
+        const auto found = value->table().find(key);
+        return found == value->table().end() ? nullptr : &found->second;
+    };
+    Value* cluster = child(&tree, "cluster");
+    if (Value* link = child(cluster, "link")) keep_latest_link_form(*link, scenario_file);
+    if (Value* link = child(child(cluster, "node"), "link")) keep_latest_link_form(*link, scenario_file);
 }
 
 Workload read_workload(TableReader& root) {
@@ -209,7 +244,7 @@ std::string hash_of(const Value& tree) {
 }
 
 fs::path find_scenario(const std::string& file) {
-    if (file.find('/') != std::string::npos || file.ends_with(".toml") || fs::exists(file)) return file;
+    if (file.find('/') != std::string::npos || file.ends_with(".toml") || fs::is_regular_file(file)) return file;
     std::vector<std::string> names;
     for (const std::string kind : {"papers", "examples"}) {
         for (const std::string& name : data_names(kind)) {
@@ -237,17 +272,20 @@ Scenario load_scenario(const std::string& file, const std::vector<config::Settin
     Value& tree = scenario.tree;
     tree = config::load_toml(path);
     // Two passes: which files are used must be known before anything in them can be set.
-    const auto chooses_file = [](const config::Setting& setting) { return setting.path.ends_with(".use"); };
+    const auto chooses_file = [](const config::Setting& setting) {
+        return setting.path.ends_with(".use") || setting.path == "network" || setting.path == "cluster";
+    };
     for (const config::Setting& setting : settings)
         if (chooses_file(setting)) config::apply(tree, setting);
     resolve_use(tree, "network", "models", path.parent_path());
     resolve_use(tree, "cluster", "clusters", path.parent_path());
     for (const config::Setting& setting : settings)
         if (!chooses_file(setting)) config::apply(tree, setting);
+    keep_latest_link_forms(tree, path.string());
 
     TableReader root(tree, "");
     root.integer("schema", 1, 1);
-    scenario.name = root.text("name");
+    scenario.name = root.name("name");
     scenario.title = root.text_if("title").value_or(scenario.name);
     scenario.source = root.text_if("source").value_or("");
     scenario.seed = root.integer_or("seed", 0, 0, INT64_MAX);

@@ -79,8 +79,8 @@ struct Scenario {
     std::int64_t seed = 0;
 };
 
-// `file`: a path, or the name of one of coppice's own (scenarios/papers, scenarios/examples). Settings win over all files,
-// later ones over earlier. UserError for everything that is wrong with it.
+// `file`: a path, or the name of one of coppice's own (scenarios/papers, scenarios/examples). Settings win over all
+// files, later ones over earlier. UserError for everything that is wrong with it.
 Scenario load_scenario(const std::string& file, const std::vector<config::Setting>& settings);
 
 // Shares of a global batch: the largest and how many GPUs have it (the rest have one sample less).

@@ -3,6 +3,8 @@
 #include "common/diag/error.hpp"
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 namespace coppice {
 
@@ -38,6 +40,26 @@ std::uint64_t slice_elements(const Schedule& schedule, const Binding& binding, c
 std::uint64_t slice_bytes(const Schedule& schedule, const Binding& binding, const Slice& slice) {
     const std::uint64_t elements = slice_elements(schedule, binding, slice);
     return elements * binding.tensors[schedule.buffers[slice.buffer].tensor].element_bytes;
+}
+
+std::uint64_t largest_staging_bytes(const Schedule& schedule, const Binding& binding) {
+    std::uint64_t largest = 0;
+    for (Rank rank = 0; rank < schedule.workers; ++rank) {
+        std::map<std::uint32_t, std::uint64_t> aside;  // by lane
+        std::set<std::uint16_t> buffers;
+        for_each_op_repeated(schedule, rank, [&](std::uint32_t lane, const Op& op, std::uint64_t) {
+            if (op.kind == OpKind::Wait || op.kind == OpKind::Compute || op.kind == OpKind::Update) return;
+            if (op.slice.buffer != schedule.result_buffer) buffers.insert(op.slice.buffer);
+            if (op.kind == OpKind::RecvReduce)
+                aside[lane] = std::max(aside[lane], slice_bytes(schedule, binding, op.slice));
+        });
+        std::uint64_t bytes = 0;
+        for (const auto& [lane, most] : aside) bytes += most;
+        for (const std::uint16_t buffer : buffers)
+            bytes += slice_bytes(schedule, binding, {buffer, 0, schedule.slots(buffer)});
+        largest = std::max(largest, bytes);
+    }
+    return largest;
 }
 
 std::uint64_t bytes_sent(const Schedule& schedule, const Binding& binding) {

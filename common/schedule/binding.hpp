@@ -31,6 +31,10 @@ ElementRange chunk_range(std::uint64_t elements, std::uint32_t chunks, std::uint
 std::uint64_t slice_elements(const Schedule& schedule, const Binding& binding, const Slice& slice);
 std::uint64_t slice_bytes(const Schedule& schedule, const Binding& binding, const Slice& slice);
 
+// What the worker that needs most of it needs beside the result buffer: its other buffers, and on each lane a place
+// aside for the largest message that is received to be summed. (Servers have memory of their own.)
+std::uint64_t largest_staging_bytes(const Schedule& schedule, const Binding& binding);
+
 // Of all sends of all ranks.
 std::uint64_t bytes_sent(const Schedule& schedule, const Binding& binding);
 

@@ -17,7 +17,19 @@ std::string StepPlan::label() const {
     return fmt::format("{} on {} GPUs, batch {}", choice.canonical(), gpus(), global_batch);
 }
 
-std::vector<double> closed_form_engine(const std::vector<StepJob>& jobs) {
+namespace {
+
+// Gradients may travel in another type (workload.gradient_type); layers compute, and parameters are kept, in fp32.
+constexpr std::uint32_t kComputeElementBytes = 4;
+
+std::optional<std::string> closed_form_refuses(const StepPlan& plan, const Cluster& cluster) {
+    if (plan.gpus() == 1) return std::nullopt;
+    if (cluster.gpus_per_node > 1) return "the closed forms know one GPU a node; use the engine sim";
+    if (cluster.fabric.backplane_bytes_per_s) return "the closed forms know no backplane; use the engine sim";
+    return std::nullopt;
+}
+
+std::vector<double> closed_form_steps(const std::vector<StepJob>& jobs) {
     std::vector<double> seconds;
     for (const StepJob& job : jobs) {
         const TensorBinding& tensor = job.binding.tensors.at(0);
@@ -29,11 +41,17 @@ std::vector<double> closed_form_engine(const std::vector<StepJob>& jobs) {
     return seconds;
 }
 
+}  // namespace
+
+StepEngine closed_form_engine() {
+    return {"closed-form", "prediction", closed_form_refuses, closed_form_steps};
+}
+
 Predictor::Predictor(const Scenario& scenario)
     : scenario_(scenario),
       cost_(scenario.cluster),
-      compute_(scenario.cluster, scenario.workload.network, scenario.workload.heads, scenario.workload.element_bytes),
-      update_s_(cost_.update_s(scenario.workload.gradient_bytes())) {
+      compute_(scenario.cluster, scenario.workload.network, scenario.workload.heads, kComputeElementBytes),
+      update_s_(cost_.update_s(scenario.workload.gradient_elements * kComputeElementBytes)) {
     const Baseline& baseline = scenario.baseline;
     if (!baseline.measured) return;
     // A measured iteration includes the update, so that one GPU is predicted to run at just the measured rate.
@@ -126,14 +144,6 @@ Record Predictor::describe(const StepPlan& plan) const {
     record.version = std::string(kVersion);
     record.seed = scenario_.seed;
     record.key = make_key(record);
-    if (plan.refusal) {
-        record.status = "n/a";
-        record.status_reason = *plan.refusal;
-        return record;
-    }
-    record.status = "ok";
-    record.strategy = plan.choice.canonical();
-    record.schedule_hash = plan.schedule_hash;
     return record;
 }
 
@@ -144,7 +154,12 @@ void Predictor::fill(Record& record, const StepPlan& plan, double step_s) const 
     record.step_s = step_s;
     record.compute_s = costs.compute_s;
     record.update_s = costs.update_s;
-    record.exposed_comm_s = std::max(0.0, step_s - costs.compute_s - costs.update_s);
+    // Without messages the difference is rounding.
+    const double rest_s = step_s - costs.compute_s - costs.update_s;
+    COPPICE_CHECK(std::isfinite(step_s) && rest_s >= -1e-6 * step_s,
+                  "{}: a step of {} s with {} s of compute and {} s of update", plan.label(), step_s, costs.compute_s,
+                  costs.update_s);
+    record.exposed_comm_s = plan.messages == 0 ? 0 : std::max(0.0, rest_s);
     record.messages = static_cast<std::int64_t>(plan.messages);
     record.bytes_sent = static_cast<std::int64_t>(plan.bytes_sent);
     if (plan.gpus() > 1 && *record.exposed_comm_s > 0) {
@@ -172,7 +187,7 @@ void Predictor::fill(Record& record, const StepPlan& plan, double step_s) const 
     record.efficiency = speedup / static_cast<double>(plan.gpus());
 }
 
-void Predictor::compare(Record& record) const {
+std::optional<std::string> Predictor::compare(Record& record) const {
     for (const PublishedPoint& point : scenario_.published) {
         if (point.strategy != record.strategy_requested || point.gpus != record.gpus ||
             point.global_batch != record.global_batch)
@@ -181,34 +196,48 @@ void Predictor::compare(Record& record) const {
         record.published_speedup_high = point.speedup_high;
         if (point.train_s) record.published_train_hours = *point.train_s / 3600;
         record.published_use = point.used_for_fit ? "fit" : "check";
-        if (!record.speedup) return;
+        if (!record.speedup) return std::nullopt;
         // Between two published values nothing is wrong; outside, the nearer one counts.
         const double nearest = std::clamp(*record.speedup, point.speedup, point.speedup_high.value_or(point.speedup));
         record.published_error = *record.speedup / nearest - 1;
-        return;
+        if (std::abs(*record.published_error) <= point.tolerance) return std::nullopt;
+        return fmt::format(
+            "{} on {} GPUs, batch {}: a speedup of {:.4g} misses the published {:.4g} by more than the {:.3g} % that "
+            "the scenario allows",
+            point.strategy, point.gpus, point.global_batch, *record.speedup, point.speedup, point.tolerance * 100);
     }
+    return std::nullopt;
 }
 
 std::vector<std::string> Predictor::warnings(const std::vector<StepPlan>& plans) const {
     std::vector<std::string> found;
     const double device_bytes = scenario_.cluster.device.memory_bytes;
-    const StepPlan* largest = nullptr;
+    const auto needs = [&](const StepPlan& plan) {
+        const double staging =
+            plan.schedule ? static_cast<double>(largest_staging_bytes(*plan.schedule, binding(plan, 1))) : 0;
+        return std::pair(compute_.memory_bytes(plan.share.largest), staging);
+    };
+    const StepPlan* worst = nullptr;
+    std::pair<double, double> worst_needs;
     std::int64_t most_gpus = 0;
     for (const StepPlan& plan : plans) {
-        if (compute_.memory_bytes(plan.share.largest) <= device_bytes) continue;
-        if (!largest || plan.share.largest > largest->share.largest) largest = &plan;
+        const auto [training, staging] = needs(plan);
+        if (training + staging <= device_bytes) continue;
+        if (!worst || training + staging > worst_needs.first + worst_needs.second) {
+            worst = &plan;
+            worst_needs = {training, staging};
+        }
         most_gpus = std::max(most_gpus, plan.gpus());
     }
     // One sentence for all points: a sweep that begins with one GPU has several.
-    if (largest) {
-        const std::string where = most_gpus > largest->gpus()
-                                      ? fmt::format("up to {} GPUs", most_gpus)
-                                      : fmt::format("{} GPU{}", most_gpus, most_gpus == 1 ? "" : "s");
+    if (worst) {
+        const auto size = [](double bytes) { return format_rounded(bytes, Dimension::Bytes); };
         found.push_back(fmt::format(
-            "with {} the batch does not fit into a {}'s {}: weights, gradients, momentum and activations of {} samples "
-            "need {}",
-            where, scenario_.cluster.device.name, format_rounded(device_bytes, Dimension::Bytes),
-            largest->share.largest, format_rounded(compute_.memory_bytes(largest->share.largest), Dimension::Bytes)));
+            "a {} has {}, less than some points (on up to {} GPU{}) need: {} takes {} for weights, gradients, "
+            "momentum and activations of {} samples{}",
+            scenario_.cluster.device.name, size(device_bytes), most_gpus, most_gpus == 1 ? "" : "s", worst->label(),
+            size(worst_needs.first), worst->share.largest,
+            worst_needs.second > 0 ? fmt::format(" and {} for messages that arrive", size(worst_needs.second)) : ""));
     }
     for (const PublishedPoint& point : scenario_.published) {
         const bool met = std::any_of(plans.begin(), plans.end(), [&](const StepPlan& plan) {
@@ -247,38 +276,54 @@ Cluster with_sums_scaled(const Cluster& cluster, double factor) {
 
 }  // namespace
 
-Prediction Predictor::predict(const std::vector<StepPlan>& plans, const StepEngine& engine,
-                              const std::string& engine_name, const std::string& kind) const {
-    // Base points first, then four variations at the most GPUs of each strategy and batch: all in one go.
-    std::vector<StepJob> jobs;
+// Base points first, then four variations of each varied one, so that an engine gets all in one go.
+std::vector<StepJob> Predictor::jobs(const std::vector<StepPlan>& plans, const std::vector<std::size_t>& timed,
+                                     const std::vector<std::size_t>& varied) const {
+    std::vector<StepJob> all;
+    for (const std::size_t i : timed) all.push_back({&plans[i], binding(plans[i], 1), cost_});
+    for (const std::size_t i : varied) {
+        all.push_back({&plans[i], binding(plans[i], 1), CostModel(with_links_scaled(scenario_.cluster, 2, 1))});
+        all.push_back({&plans[i], binding(plans[i], 1), CostModel(with_links_scaled(scenario_.cluster, 1, 2))});
+        all.push_back({&plans[i], binding(plans[i], 0.5), cost_});
+        all.push_back({&plans[i], binding(plans[i], 1), CostModel(with_sums_scaled(scenario_.cluster, 2))});
+    }
+    return all;
+}
+
+Prediction Predictor::predict(const std::vector<StepPlan>& plans, const StepEngine& engine) const {
+    std::vector<std::optional<std::string>> refusals;
     std::vector<std::size_t> timed;
     std::vector<std::size_t> varied;
     for (std::size_t i = 0; i < plans.size(); ++i) {
-        if (plans[i].refusal) continue;
-        jobs.push_back(job(plans[i]));
+        refusals.push_back(plans[i].refusal ? plans[i].refusal : engine.refuses(plans[i], scenario_.cluster));
+        if (refusals[i]) continue;
         timed.push_back(i);
-        const bool last = i + 1 == plans.size() || plans[i + 1].gpus() <= plans[i].gpus();
-        if (last) varied.push_back(i);
+        const bool most_gpus = i + 1 == plans.size() || plans[i + 1].gpus() <= plans[i].gpus();
+        if (most_gpus) varied.push_back(i);
     }
-    for (const std::size_t i : varied) {
-        jobs.push_back({&plans[i], binding(plans[i], 1), CostModel(with_links_scaled(scenario_.cluster, 2, 1))});
-        jobs.push_back({&plans[i], binding(plans[i], 1), CostModel(with_links_scaled(scenario_.cluster, 1, 2))});
-        jobs.push_back({&plans[i], binding(plans[i], 0.5), cost_});
-        jobs.push_back({&plans[i], binding(plans[i], 1), CostModel(with_sums_scaled(scenario_.cluster, 2))});
-    }
-    const std::vector<double> seconds = engine(jobs);
-    COPPICE_CHECK(seconds.size() == jobs.size(), "engine {} answered {} of {} jobs", engine_name, seconds.size(),
-                  jobs.size());
+    const std::vector<StepJob> all = jobs(plans, timed, varied);
+    const std::vector<double> seconds = engine.run(all);
+    COPPICE_CHECK(seconds.size() == all.size(), "engine {} answered {} of {} jobs", engine.name, seconds.size(),
+                  all.size());
 
     Prediction prediction;
     std::map<std::size_t, double> step_of;
     for (std::size_t k = 0; k < timed.size(); ++k) step_of[timed[k]] = seconds[k];
+    prediction.warnings = warnings(plans);
     for (std::size_t i = 0; i < plans.size(); ++i) {
         Record record = describe(plans[i]);
-        record.kind = kind;
-        record.engine = engine_name;
-        if (!plans[i].refusal) fill(record, plans[i], step_of.at(i));
-        compare(record);
+        record.kind = engine.kind;
+        record.engine = engine.name;
+        if (refusals[i]) {
+            record.status = "n/a";
+            record.status_reason = *refusals[i];
+        } else {
+            record.status = "ok";
+            record.strategy = plans[i].choice.canonical();
+            record.schedule_hash = plans[i].schedule_hash;
+            fill(record, plans[i], step_of.at(i));
+        }
+        if (const std::optional<std::string> missed = compare(record)) prediction.warnings.push_back(*missed);
         prediction.records.push_back(std::move(record));
     }
     for (std::size_t k = 0; k < varied.size(); ++k) {
@@ -289,7 +334,6 @@ Prediction Predictor::predict(const std::vector<StepPlan>& plans, const StepEngi
                                             changed[0] / base - 1, changed[1] / base - 1, changed[2] / base - 1,
                                             changed[3] / base - 1});
     }
-    prediction.warnings = warnings(plans);
     return prediction;
 }
 

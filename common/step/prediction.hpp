@@ -40,11 +40,19 @@ struct StepJob {
     CostModel cost;
 };
 
-// Seconds from the start of the step to the end of the last worker's update, per job.
-using StepEngine = std::function<std::vector<double>(const std::vector<StepJob>&)>;
+// What times steps.
+struct StepEngine {
+    std::string name;  // as records say it: "sim", "closed-form"
+    std::string kind;  // of its records: "simulation", "prediction"
+    // Why it cannot time this point ("..., use the engine sim"), or nothing.
+    std::function<std::optional<std::string>(const StepPlan&, const Cluster&)> refuses;
+    // Seconds from the start of the step to the end of the last worker's update, per job.
+    std::function<std::vector<double>(const std::vector<StepJob>&)> run;
+};
 
-// The engine "closed-form": compute + the strategy's formula + update.
-std::vector<double> closed_form_engine(const std::vector<StepJob>& jobs);
+// compute + the strategy's formula + update. Refuses clusters that the formulas know nothing of: several GPUs a node, a
+// limited backplane.
+StepEngine closed_form_engine();
 
 // What a step's time is made of besides communication.
 struct StepCosts {
@@ -67,7 +75,7 @@ struct Sensitivity {
 struct Prediction {
     std::vector<Record> records;
     std::vector<Sensitivity> sensitivities;  // per strategy and batch, at its most GPUs
-    std::vector<std::string> warnings;       // memory that does not suffice, published points outside of the sweep
+    std::vector<std::string> warnings;       // memory, published points outside of the sweep or of their band
 };
 
 class Predictor {
@@ -78,9 +86,7 @@ public:
     // fault: COPPICE_CHECK.
     std::vector<StepPlan> plan() const;
 
-    // engine_name is what the records say; kind "prediction" or "simulation".
-    Prediction predict(const std::vector<StepPlan>& plans, const StepEngine& engine, const std::string& engine_name,
-                       const std::string& kind) const;
+    Prediction predict(const std::vector<StepPlan>& plans, const StepEngine& engine) const;
 
     // Batches that do not fit into a device's memory; published points that the sweep does not meet.
     std::vector<std::string> warnings(const std::vector<StepPlan>& plans) const;
@@ -90,10 +96,12 @@ public:
 
 private:
     Binding binding(const StepPlan& plan, double compute_factor) const;
-    StepJob job(const StepPlan& plan) const { return {&plan, binding(plan, 1), cost_}; }
+    std::vector<StepJob> jobs(const std::vector<StepPlan>& plans, const std::vector<std::size_t>& timed,
+                              const std::vector<std::size_t>& varied) const;
     Record describe(const StepPlan& plan) const;
     void fill(Record& record, const StepPlan& plan, double step_s) const;
-    void compare(Record& record) const;
+    // Fills the published fields; says so if the point leaves the band that the scenario allows.
+    std::optional<std::string> compare(Record& record) const;
     double baseline_rate(std::int64_t batch_of_point) const;
 
     const Scenario& scenario_;

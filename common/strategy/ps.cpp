@@ -8,7 +8,7 @@
 //                dedicated: a rank behind the workers, on a machine of its own (n = p); sums on its processor
 //     sum        arrival: summed as they come, one lane a worker; rounding depends on the order
 //                ordered: received into a stage of n copies, then summed in the order of ranks, so that a run can
-//                         be repeated bit for bit; costs n W bytes of memory
+//                         be repeated bit for bit
 //
 // The server's lane i speaks with its i-th worker. Between push and pull lane 0 waits for all lanes and the others for
 // lane 0: n waits, not n^2.

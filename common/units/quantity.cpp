@@ -134,13 +134,13 @@ std::string two_meanings(double value, Dimension dimension) {
             if (value < 1e-3)
                 return fmt::format("'{0} s' ({1}) or '{0} us' ({2})?", value, format_rounded(value, dimension),
                                    format_rounded(value * 1e-6, dimension));
-            return fmt::format("'{0} us' ({1} microseconds) or '{0} ms' ({1} milliseconds)?", value, value);
+            return fmt::format("'{0} us' or '{0} ms'?", value);
         case Dimension::Flop:
             return fmt::format("'{0} GFLOP' or '{0} TFLOP'?", value);
         case Dimension::FlopPerSecond:
             if (value < 1e6) return fmt::format("'{0} TFLOPS' or '{0} GFLOPS'?", value);
-            return fmt::format("'{} FLOPS' ({}) or '{} TFLOPS'?", value, format_rounded(value, dimension),
-                               value / 1e12);
+            return fmt::format("'{0} FLOPS' ({1}) or '{0} MFLOPS' ({2})?", value, format_rounded(value, dimension),
+                               format_rounded(value * 1e6, dimension));
         case Dimension::PerSecond:
             return fmt::format("'{0} images/s' or '{0} sentences/s'?", value);
     }
@@ -251,6 +251,24 @@ std::string_view dimension_name(Dimension dimension) {
             return "a rate";
     }
     return "";
+}
+
+Bounds sane_bounds(Dimension dimension) {
+    switch (dimension) {
+        case Dimension::Bytes:
+            return {1.0 / 8, 1e18};
+        case Dimension::BytesPerSecond:
+            return {1, 1e18};
+        case Dimension::Seconds:
+            return {1e-12, 1e10};
+        case Dimension::Flop:
+            return {1, 1e24};
+        case Dimension::FlopPerSecond:
+            return {1e3, 1e21};
+        case Dimension::PerSecond:
+            return {1e-9, 1e12};
+    }
+    return {};
 }
 
 std::variant<double, QuantityProblem> parse_quantity(std::string_view text, Dimension dimension) {

@@ -34,6 +34,14 @@ struct QuantityProblem {
 // range-checked here, except that NaN, infinities and overflow are problems.
 std::variant<double, QuantityProblem> parse_quantity(std::string_view text, Dimension dimension);
 
+// What a machine or a network can have; outside of it there is a unit too many or too few, and arithmetic would
+// overflow later. Zero and negative values are the caller's to judge.
+struct Bounds {
+    double least;  // above zero
+    double greatest;
+};
+Bounds sane_bounds(Dimension dimension);
+
 // Shortest text with a decimal prefix that parses back to the same double: "8.3 GB/s", "1.5 us", "240 MB".
 // Durations from a minute up as "2.5 h" or "10.5 h".
 std::string format_quantity(double value, Dimension dimension);

@@ -74,7 +74,7 @@ void check_not_empty(const TableReader& table, const Network& network) {
 Network read_network(TableReader table) {
     Network network;
     table.integer("schema", 1, 1);
-    network.name = table.text("name");
+    network.name = table.name("name");
     network.title = table.text_if("title").value_or(network.name);
     network.source = table.text_if("source").value_or("");
     const Shape input = read_input(table.table("input"));

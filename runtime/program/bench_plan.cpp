@@ -214,7 +214,7 @@ BenchSetup read_bench_setup(const std::vector<std::string>& arguments, std::int3
 
 std::vector<Fact> facts_of(const BenchSetup& setup) {
     std::vector<Fact> facts{
-        {"version", std::string(kVersion)},
+        {"version", fmt::format("{} ({})", kVersion, kRevision)},
         {"scenario", setup.scenario ? setup.scenario->name + " " + setup.scenario->hash : "none"},
         {"element type", std::string(element_type_name(setup.type))},
         {"list of sizes", fmt::format("{}", fmt::join(setup.sizes, " "))},

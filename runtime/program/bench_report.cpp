@@ -48,8 +48,7 @@ constexpr const char* kRow = "{:>12} {:>11}  {:<{}} {:>5} {:>4} {:>10} {:>10} {:
 BenchReport::BenchReport(const BenchSetup& setup, const std::vector<std::string>& arguments, const Crowd& crowd,
                          std::int32_t ranks)
     : setup_(setup), arguments_(arguments) {
-    context_ = {{"mpi", mpi_library()},
-                {"ranks", std::to_string(ranks)},
+    context_ = {{"ranks", std::to_string(ranks)},
                 {"hosts", std::to_string(crowd.hosts)},
                 {"ranks_on_first_host", std::to_string(crowd.ranks_here)},
                 {"cores_on_first_host", std::to_string(crowd.cores_here)},
@@ -192,7 +191,7 @@ void BenchReport::write_files() const {
     const std::filesystem::path folder = *setup_.output;
     write_whole(folder / "records.csv", to_csv(records_));
     write_whole(folder / "records.jsonl", to_json_lines(records_));
-    write_whole(folder / "context.json", context_json("coppice-run bench", arguments_, context_));
+    write_whole(folder / "context.json", context_json("coppice-run bench", arguments_, mpi_library(), context_));
     if (setup_.scenario) write_whole(folder / "scenario.toml", config::to_toml(setup_.scenario->tree));
 }
 

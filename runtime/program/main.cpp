@@ -73,8 +73,8 @@ void say(const char* message) {
 // Of one rank: the others may be anywhere, so they are ended with it.
 [[noreturn]] void abort_all(int code, const std::string& message) {
     say(message.c_str());
-    // After a signal mpirun is ending the job already (or does so when this rank is gone), and MPI_Abort, which wants to
-    // talk to it, may never return.
+    // After a signal mpirun is ending the job already (or does so when this rank is gone), and MPI_Abort, which wants
+    // to talk to it, may never return.
     if (interrupted_by != 0) std::_Exit(128 + interrupted_by);
     MPI_Abort(MPI_COMM_WORLD, code);
     std::_Exit(code);

@@ -36,6 +36,9 @@ std::string check_scenario(const std::string& file, const std::vector<config::Se
 }
 
 std::string check_file(const std::string& file, const std::vector<config::Setting>& settings) {
+    if (!settings.empty() && (file.ends_with(".csv") || file.ends_with(".jsonl")))
+        throw UserError(
+            {{"command line", 0, 0}, "", "--set with records", "a scenario, model or cluster to set something in", ""});
     if (file.ends_with(".csv")) return fmt::format("{}: {} records\n", file, parse_csv(read_whole(file), file).size());
     if (file.ends_with(".jsonl"))
         return fmt::format("{}: {} records\n", file, parse_json_lines(read_whole(file), file).size());

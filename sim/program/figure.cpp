@@ -29,7 +29,7 @@ int run_figure(const std::vector<std::string>& arguments) {
     if (read.help) return 0;
     require(read, "kind", "a kind of figure", help);
     require(read, "records", "a CSV file of records", help);
-    const FigureRequest request = figure_request({read.text("kind")}, split_commas(read.text("format")));
+    const FigureRequest request = figure_request("--format", {read.text("kind")}, split_commas(read.text("format")));
     const fs::path csv = read.text("records");
     const std::vector<Record> records = parse_csv(read_whole(csv), csv.string());
     const fs::path folder = read.text("output");

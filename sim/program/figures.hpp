@@ -21,8 +21,9 @@ struct FigureKind {
 const std::vector<FigureKind>& figure_kinds();
 const std::vector<std::string>& figure_formats();
 
-// UserError for an unknown kind or format.
-FigureRequest figure_request(const std::vector<std::string>& kinds, const std::vector<std::string>& formats);
+// UserError for an unknown kind or format; format_option is what the user gave the formats with.
+FigureRequest figure_request(const std::string& format_option, const std::vector<std::string>& kinds,
+                             const std::vector<std::string>& formats);
 
 // Draws into `folder` (which exists), one file per kind, batch (where there are several) and format, each whole or not
 // there; returns their names. `csv` holds `records`. EnvironmentError if gnuplot is missing or fails (with what it

@@ -33,6 +33,14 @@ std::string overview() {
 
 int run(int argc, char** argv) {
     const std::vector<std::string> arguments(argv + 1, argv + argc);
+    const bool alone = !arguments.empty() && (arguments[0] == "--version" || arguments[0] == "help" ||
+                                              arguments[0] == "--help" || arguments[0] == "-h");
+    if (alone && arguments.size() > 1)
+        throw UserError({{"command line", 0, 0},
+                         "",
+                         "'" + arguments[1] + "'",
+                         "nothing after " + arguments[0],
+                         "coppice COMMAND --help has the options of a command"});
     if (arguments.empty() || arguments[0] == "--help" || arguments[0] == "-h" || arguments[0] == "help") {
         print(overview());
         return static_cast<int>(arguments.empty() ? ExitCode::BadInput : ExitCode::Ok);
@@ -71,7 +79,7 @@ int main(int argc, char** argv) {
     } catch (const EnvironmentError& error) {
         return program::fail(ExitCode::Environment, error.what());
     } catch (const Interrupted& interrupt) {
-        program::fail(ExitCode::Internal, "interrupted; nothing was written");
+        program::fail(ExitCode::Internal, "interrupted; no file is half-written");
         return 128 + interrupt.signal();
     } catch (const std::bad_alloc&) {
         return program::fail(ExitCode::Environment, "out of memory");

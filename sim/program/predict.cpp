@@ -6,11 +6,13 @@
 #include "common/step/prediction.hpp"
 #include "sim/program/command.hpp"
 #include "sim/program/figures.hpp"
+#include "sim/program/held_signals.hpp"
 #include "sim/program/report.hpp"
 #include "sim/step_engine.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 
 namespace coppice::program {
@@ -37,15 +39,26 @@ std::vector<config::Setting> settings_of(const Arguments& read) {
     return settings;
 }
 
-void write_results(const fs::path& folder, const Scenario& scenario, const Prediction& prediction,
-                   const std::vector<std::string>& arguments, const FigureRequest& figures) {
+void write_records(const fs::path& folder, const Scenario& scenario, const Prediction& prediction,
+                   const std::vector<std::string>& arguments) {
+    const HeldSignals signals;
     write_whole(folder / "records.csv", to_csv(prediction.records));
     write_whole(folder / "records.jsonl", to_json_lines(prediction.records));
     write_whole(folder / "scenario.toml", config::to_toml(scenario.tree));
-    write_whole(folder / "context.json", context_json("coppice predict", arguments));
+    write_whole(folder / "context.json", context_json("coppice predict", arguments, simulation_engine_name()));
+    signals.check();
+}
+
+void draw(const fs::path& folder, const Prediction& prediction, const FigureRequest& figures) {
     std::string written = "records.csv, records.jsonl, scenario.toml, context.json";
-    for (const fs::path& figure : draw_figures(folder / "records.csv", prediction.records, figures, folder))
-        written += ", " + figure.filename().string();
+    const bool something = std::any_of(prediction.records.begin(), prediction.records.end(),
+                                       [](const Record& record) { return record.status == "ok"; });
+    if (something) {
+        for (const fs::path& figure : draw_figures(folder / "records.csv", prediction.records, figures, folder))
+            written += ", " + figure.filename().string();
+    } else {
+        fmt::print(stderr, "coppice: warning: no point has a result, so there is nothing to draw\n");
+    }
     fmt::print(stderr, "coppice: wrote {} to {}\n", written, folder.string());
 }
 
@@ -74,7 +87,8 @@ int run_predict(const std::vector<std::string>& arguments) {
     const std::string engine = choice(read, "engine", {"sim", "closed-form"});
     const std::string format = choice(read, "format", {"table", "csv", "jsonl"});
     const FigureRequest figures = figure_request(
-        {"all"}, read.text("figures") == "none" ? std::vector<std::string>{} : split_commas(read.text("figures")));
+        "--figures", {"all"},
+        read.text("figures") == "none" ? std::vector<std::string>{} : split_commas(read.text("figures")));
     const int parallel = read.values["jobs"].as<int>();
     if (parallel < 0)
         throw UserError({{"--jobs", 0, 0}, "", std::to_string(parallel), "0 or more simulations at a time", ""});
@@ -83,19 +97,21 @@ int run_predict(const std::vector<std::string>& arguments) {
     if (read.has("output")) prepare_folder(read.text("output"));
     const Predictor predictor(scenario);
     const std::vector<StepPlan> plans = predictor.plan();
-    const Prediction prediction = engine == "sim"
-                                      ? predictor.predict(plans, simulation_engine(parallel), "sim", "simulation")
-                                      : predictor.predict(plans, closed_form_engine, "closed-form", "prediction");
+    const bool simulated = engine == "sim";
+    const Prediction prediction =
+        predictor.predict(plans, simulated ? simulation_engine(parallel) : closed_form_engine());
     for (const std::string& warning : prediction.warnings) fmt::print(stderr, "coppice: warning: {}\n", warning);
+    // The records are safe before anything is printed: who reads only the first lines of a long sweep keeps the rest.
+    const std::string folder = read.has("output") ? read.text("output") : "";
+    if (!folder.empty()) write_records(folder, scenario, prediction, arguments);
     if (format == "csv")
         print(to_csv(prediction.records));
     else if (format == "jsonl")
         print(to_json_lines(prediction.records));
     else
-        print(report_header(scenario,
-                            engine == "sim" ? simulation_engine_name() : "closed-form (formulas, no contention)") +
+        print(report_header(scenario, simulated ? simulation_engine_name() : "closed-form (formulas, no contention)") +
               report_tables(scenario, prediction));
-    if (read.has("output")) write_results(read.text("output"), scenario, prediction, arguments, figures);
+    if (!folder.empty()) draw(folder, prediction, figures);
     return 0;
 }
 

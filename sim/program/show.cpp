@@ -123,6 +123,9 @@ std::string show(const std::string& kind, const std::string& name, const std::ve
                config::to_toml(scenario.tree);
     }
     if (kind == "strategy") {
+        if (!settings.empty())
+            throw UserError(
+                {here, "", "--set with a strategy", "a scenario, model or cluster to set something in", ""});
         const Strategy* strategy = find_strategy(name);
         if (!strategy)
             throw UserError({here, "", "'" + name + "'", "a strategy", did_you_mean(name, strategy_names())});

@@ -163,8 +163,7 @@ TEST(Platform, flows_of_different_latency_get_equal_shares_of_a_link) {
     namespace sg = simgrid::s4u;
     const std::vector<std::string> ends = run_isolated(
         {{"two latencies", [] {
-              sg::Engine engine("test");
-              configure_simgrid(kB, 1);
+              const auto engine = start_simgrid(kB, 1);
               sg::NetZone* zone = sg::create_full_zone("zone");
               const auto host = [&](const char* name) { return zone->create_host(name, 1.0)->seal(); };
               sg::Host* near = host("near");
@@ -188,7 +187,7 @@ TEST(Platform, flows_of_different_latency_get_equal_shares_of_a_link) {
                       writer.put(sg::Engine::get_clock());
                   });
               }
-              engine.run();
+              engine->run();
               return writer.take();
           }}});
     // W = 0.1 s on the wire. The near one starts at 1 us and has the link alone for 99 us; then both have halves until

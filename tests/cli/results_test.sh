@@ -1,0 +1,153 @@
+#!/usr/bin/env bash
+# shellcheck disable=SC2317,SC2016  # the tests are called by their names; awk's $ is not the shell's
+# What the program computes and writes. How to run it: lib.sh.
+# shellcheck source=tests/cli/lib.sh
+source "$(dirname "$0")/lib.sh"
+
+predict=(predict firecaffe-nin --engine closed-form)
+
+test_gpu_counts_in_each_form_are_echoed() {
+    local form expected
+    while IFS='|' read -r form expected; do
+        run "${predict[@]}" --gpus "$form" --strategy tree
+        exits 0
+        holds "$form is $expected" grep -qxF "  GPUs      $expected" out
+    done <<'FORMS'
+8|8
+1,2,4,7|1, 2, 4, 7
+4,2,2,1|1, 2, 4
+1..16|1, 2, 4, 8, 16
+3..20|3, 6, 12
+1..81:*3|1, 3, 9, 27, 81
+1..8:+3,5|1, 4, 5, 7
+1..24:+1|1, 2, 3, ..., 24 (24 counts)
+FORMS
+}
+
+test_seven_gpus_share_a_batch_of_1024() {
+    run "${predict[@]}" --gpus 7 --strategy tree --set training.global_batch=1024 --format csv
+    exits 0
+    holds "the largest share is 147" awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
+        NR == 2 { exit !($at["gpus"] == 7 && $at["global_batch"] == 1024 && $at["batch_per_gpu"] == 147) }' out
+}
+
+test_the_table_marks_the_points_that_served_to_fit() {
+    run "${predict[@]}"
+    exits 0
+    holds "the fitted point has its asterisk" grep -qE '^ +128 .* 39 \* ' out
+    holds "a checked point has none" grep -qE '^ +32 .* 23 +[-+]' out
+    prints "* served to fit the cluster's constants; the other published values did not"
+}
+
+test_set_takes_numbers_quantities_and_arrays() {
+    run "${predict[@]}" --set 'cluster.link.bandwidth=10 Gbps' --gpus 4
+    exits 0
+    prints "link 1.25 GB/s (10 Gbps)"
+    run "${predict[@]}" --set training.global_batch=512 --gpus 4
+    exits 0
+    prints "global batch 512"
+    run "${predict[@]}" --set 'training.global_batch=[128, 2048]' --gpus 4
+    exits 0
+    prints "global batch 128, 2048"
+    run "${predict[@]}" --set 'sweep.strategies=["ring", "ps(placement=dedicated)"]' --set sweep.gpus=1..4
+    exits 0
+    prints "ps(placement=dedicated)"
+}
+
+test_a_faster_link_gives_a_shorter_step() {
+    run predict firecaffe-nin -e closed-form -f csv -g 64 -s tree
+    cp out slow
+    run predict firecaffe-nin -e closed-form -f csv -g 64 -s tree --set 'cluster.link.bandwidth=100 GB/s'
+    local step='NR == 1 { for (i = 1; i <= NF; i++) if ($i == "step_s") at = i } NR == 2 { print $at }'
+    holds "the step is shorter" awk -v slow="$(awk -F, "$step" slow)" -v fast="$(awk -F, "$step" out)" \
+        'BEGIN { exit !(fast < slow) }'
+}
+
+test_csv_and_json_lines_have_a_record_a_point() {
+    run "${predict[@]}" --gpus 1..8 --strategy ps,tree --format csv
+    exits 0
+    holds "a header and 2 strategies x 2 batches x 4 counts" test "$(wc -l <out)" -eq 17
+    run "${predict[@]}" --gpus 1..8 --strategy ps,tree --format jsonl
+    exits 0
+    holds "16 lines" test "$(wc -l <out)" -eq 16
+    holds "each begins with the schema" test "$(grep -c '^{"schema":"coppice.record/2"' out)" -eq 16
+}
+
+test_the_same_command_gives_the_same_bytes() {
+    local engine file
+    for engine in closed-form sim; do
+        for try in 1 2; do
+            run predict firecaffe-nin --engine $engine --gpus 1..16 --figures svg -o $engine-$try
+            exits 0
+            cp out $engine-$try/stdout
+        done
+        for file in stdout records.csv records.jsonl scenario.toml speedup-batch256.svg step-time-batch1024.svg \
+            communication-batch1024.svg; do
+            same $engine-1/$file $engine-2/$file
+        done
+    done
+    holds "no path in the figure" test "$(grep -c "$PWD" sim-1/speedup-batch256.svg)" -eq 0
+}
+
+test_the_number_of_jobs_does_not_change_a_byte() {
+    for jobs in 1 2; do
+        run predict firecaffe-nin --gpus 1..32 --format csv --jobs $jobs
+        exits 0
+        cp out jobs-$jobs
+    done
+    same jobs-1 jobs-2
+}
+
+test_figures_in_three_formats() {
+    run "${predict[@]}" --gpus 1..128 --set training.global_batch=1024 -o one
+    exits 0
+    for kind in speedup step-time communication; do
+        holds "$kind.pdf is one" grep -q '^%PDF-' one/$kind.pdf
+        holds "$kind.svg is one" grep -q '</svg>' one/$kind.svg
+        holds "$kind.png is one" grep -q PNG one/$kind.png
+        run figure $kind one/records.csv --format svg -o again
+        exits 0
+        same one/$kind.svg again/$kind.svg
+    done
+    holds "the tree's legend" grep -qF '<text>tree</text>' one/speedup.svg
+}
+
+test_figures_of_unusual_sweeps() {
+    run "${predict[@]}" --gpus 1 --figures svg -o one-gpu
+    exits 0
+    run "${predict[@]}" --gpus 32 --strategy tree --figures svg -o one-point
+    exits 0
+    run "${predict[@]}" --gpus 1..24:+1 --figures svg -o many
+    exits 0
+    run predict resnet50-weak -e closed-form --gpus 1..1024 --figures svg -o weak
+    exits 0
+    # A comma in a name is quoted in CSV, and gnuplot 5.4 cuts there: style.gp reads it in another way.
+    sed -e 's/,tree,tree,/,"tree(a=1,b=2)","tree(a=1,b=2)",/' weak/records.csv >comma.csv
+    run figure speedup comma.csv --format svg -o comma
+    exits 0
+    holds "the whole name" grep -qF 'tree(a=1,b=2)' comma/speedup.svg
+    holds "as many points as before" \
+        test "$(grep -c gpPt comma/speedup.svg)" -eq "$(grep -c gpPt weak/speedup.svg)"
+}
+
+test_list_show_and_check() {
+    for kind in models clusters strategies scenarios; do
+        run list $kind
+        exits 0
+    done
+    run list models
+    prints googlenet
+    run show model googlenet
+    exits 0
+    run show cluster titan
+    exits 0
+    prints "2.8 GB/s"
+    run show strategy ring
+    exits 0
+    run show scenario firecaffe-nin
+    exits 0
+    run check "$source_dir/scenarios/papers/firecaffe-nin.toml"
+    exits 0
+}
+
+run_tests "$@"
