@@ -44,7 +44,6 @@ times out "Usage: mpirun" 1
 says out "--segment"
 ranks 0 1 --version
 says out "coppice-run "
-ranks 2 1
 
 # Wrong input: exit 2, one message however many ranks, with what would have been right.
 ranks 2 2 bnech
@@ -57,12 +56,8 @@ ranks 2 1 bench --bytes '10 B'
 says err "a multiple of the 4 bytes of a float32"
 ranks 2 1 bench --type float23
 says err "did you mean 'float32'"
-ranks 2 1 bench --cluster nowhere
-says err "--cluster"
 ranks 2 1 bench --timeout 0
 says err "--timeout"
-ranks 2 1 bench --repetitions 0
-says err "--repetitions"
 ranks 2 2 bench --workers 3
 says err "no more workers than the 2 ranks"
 ranks 2 1 bench no-such-scenario
@@ -75,11 +70,10 @@ times out " MPI_Allreduce " 3
 times out "3 ranks; there are 2" 3
 ranks 0 1 bench --bytes '4 KiB' --repetitions 1 --warmup 0
 says out " ring "
-ranks 0 2 bench --no-mpi --bytes '4 KiB' --strategy ring
-times out " MPI_Allreduce " 0
 
 # A server takes a rank; with --workers the rest stand by.
 ranks 0 3 bench --bytes '4 KiB' --strategy 'ps(placement=dedicated)' --no-mpi --format csv
+times out MPI_Allreduce 0
 says out "measurement,mpi,model=|grad=fp32:4096|mode=all-reduce|strategy=ps(placement=dedicated)|gpus=2|servers=1|batch=0"
 ranks 0 4 bench --bytes '64 KiB' --strategy 'ring,ps(placement=dedicated)' --workers 2 --repetitions 3 --segment '1 KiB'
 says out "# wrong elements: 0 OK"
@@ -129,7 +123,7 @@ disturb() { # SIGNAL TIMEOUT: sets code, elapsed, left
     sleep 1
     left=0
     for pid in $victims; do # a zombie that nobody has buried is gone, too
-        grep -q '^State:[[:space:]]*[^Z]' "/proc/$pid/status" 2>/dev/null && left=$((left + 1))
+        grep -q '^State:[[:space:]]*[^Z[:space:]]' "/proc/$pid/status" 2>/dev/null && left=$((left + 1))
     done
     [ "$code" != 0 ] || fail "$1: exit code 0"
     [ "$elapsed" -lt 20 ] || fail "$1: took $elapsed s"
