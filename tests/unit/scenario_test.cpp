@@ -50,6 +50,25 @@ TEST(Scenario, auxiliary_heads_count_where_the_scenario_says_so) {
     EXPECT_EQ(error_of({"workload.heads=with-auxiliary"}).key, "workload.heads") << "NiN has none";
 }
 
+// A link has one bandwidth or segments; whoever comes later means to replace the other form, not to contradict it.
+TEST(Scenario, a_later_form_of_a_link_replaces_the_earlier_one) {
+    const Scenario segments =
+        load({"cluster.link.segments=[{from='0 B',latency='1 us',bandwidth='1 GB/s'},"
+              "{from='1 kB',latency='2 us',bandwidth='2 GB/s'}]"});
+    EXPECT_EQ(segments.cluster.link.segments.size(), 2u);
+    EXPECT_EQ(segments.cluster.link.peak_bytes_per_s(), 2e9);
+}
+
+TEST(Scenario, both_forms_of_a_link_in_one_place_are_an_error) {
+    const UserErrorParts parts = error_of({"cluster.link.segments=[{from='0 B',latency='1 us',bandwidth='1 GB/s'}]",
+                                           "cluster.link.bandwidth=1 GB/s", "cluster.link.latency=1 us"});
+    EXPECT_NE(parts.expected.find("not both"), std::string::npos) << parts.expected;
+}
+
+TEST(Scenario, a_whole_section_can_be_set) {
+    EXPECT_EQ(load({"cluster={use='ethernet-1g'}"}).cluster.link.peak_bytes_per_s(), 0.125e9);
+}
+
 TEST(Scenario, the_hash_follows_what_changes_a_result_and_nothing_else) {
     const std::string hash = load({}).hash;
     EXPECT_EQ(load({"sweep.gpus=1..8"}).hash, hash);
@@ -86,14 +105,17 @@ INSTANTIATE_TEST_SUITE_P(
         BadKey{"cluster.link.bandwidth=10 gbps", "cluster.link.bandwidth", "'10 GBps' or '10 Gbps'"},
         BadKey{"cluster.link.bandwidth=0 GB/s", "cluster.link.bandwidth", "above zero"},
         BadKey{"cluster.link.bandwidth=-1 GB/s", "cluster.link.bandwidth", "above zero"},
+        BadKey{"cluster.link.bandwidth=1e-310 B/s", "cluster.link.bandwidth", "from 1 B/s"},
+        BadKey{"cluster.link.latency=1e30 s", "cluster.link.latency", "a duration from"},
+        BadKey{"cluster.device.peak=1e-300 FLOPS", "cluster.device.peak", "from 1 kFLOPS"},
+        BadKey{"name=a \"quoted\" name", "name", "letters, digits"},
+        BadKey{"cluster.name=two words", "cluster.name", "letters, digits"},
         BadKey{"cluster.link.latency=-1 us", "cluster.link.latency", "zero or more"},
         BadKey{"cluster.device.peak=3.95", "cluster.device.peak", "'3.95 TFLOPS'"},
         BadKey{"cluster.device.efficiency=1.5", "cluster.device.efficiency", "a number from 0.001 to 1"},
         BadKey{"cluster.node.gpus=0", "cluster.node.gpus", "from 1 to 1024"},
         BadKey{"cluster.node.gpus=4", "cluster.node.link", "between the 4 GPUs of a node"},
         BadKey{"cluster.fabric.kind=swich", "cluster.fabric.kind", "did you mean 'switch'?"},
-        BadKey{"cluster.link.segments=[{from='0 B',latency='1 us',bandwidth='1 GB/s'}]", "cluster.link.latency",
-               "not both"},
         BadKey{"sweep.strategies=rnig", "sweep.strategies", "did you mean 'ring'?"},
         BadKey{"sweep.strategies=ps(placement=dedicatd)", "sweep.strategies", "did you mean 'dedicated'?"},
         BadKey{"sweep.strategies=[]", "sweep.strategies", "at least one strategy"},
