@@ -1,9 +1,12 @@
 #include "common/scenario/scenario.hpp"
 
 #include "common/diag/error.hpp"
+#include "common/result/atomic_file.hpp"
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -155,6 +158,25 @@ TEST(Scenario, own_clusters_are_read_as_their_names_say) {
     EXPECT_EQ(link("ethernet-25g"), 25e9 / 8);
     EXPECT_EQ(link("ethernet-100g"), 100e9 / 8);
     EXPECT_EQ(link("infiniband-edr"), 100e9 / 8);
+}
+
+// docs/scenario-files.md is what users copy from: its first example is read like any file of theirs.
+TEST(Scenario, the_example_in_the_documentation_is_one) {
+    std::ifstream page(std::string(COPPICE_SOURCE_DIR) + "/docs/scenario-files.md");
+    const std::string text{std::istreambuf_iterator<char>(page), std::istreambuf_iterator<char>()};
+    const std::string fence = "```toml\n";
+    const std::size_t scenario = text.find(fence) + fence.size();
+    const std::size_t cluster = text.find(fence, scenario) + fence.size();
+    const std::filesystem::path folder = std::filesystem::path(::testing::TempDir()) / "coppice_documented";
+    prepare_folder(folder);
+    write_whole(folder / "scenario.toml", text.substr(scenario, text.find("```", scenario) - scenario));
+    write_whole(folder / "cluster.toml", text.substr(cluster, text.find("```", cluster) - cluster));
+    const Scenario read = load_scenario((folder / "scenario.toml").string(), {});
+    EXPECT_EQ(read.cluster.link.peak_bytes_per_s(), 25e9 / 8) << "the scenario's key wins over the cluster file's";
+    EXPECT_EQ(read.published.at(0).tolerance, 0.1);
+    const config::Value file = config::load_toml(folder / "cluster.toml");
+    EXPECT_EQ(read_cluster(config::TableReader(file, "")).device.peak_flop_per_s, 14e12);
+    std::filesystem::remove_all(folder);
 }
 
 TEST(ShareBatch, is_as_even_as_possible) {
