@@ -12,7 +12,7 @@
 namespace coppice {
 
 std::string context_json(const std::string& program, const std::vector<std::string>& arguments,
-                         const std::string& engine) {
+                         const std::string& engine, const std::vector<std::pair<std::string, std::string>>& more) {
     nlohmann::ordered_json context;
     context["schema"] = "coppice.context/1";
     context["program"] = program;
@@ -34,6 +34,7 @@ std::string context_json(const std::string& program, const std::vector<std::stri
     context["build_type"] = kBuildType;
     context["compiler"] = kCompiler;
     context["sanitizers"] = kSanitizers;
+    for (const auto& [name, text] : more) context[name] = text;
     return context.dump(2) + "\n";
 }
 

@@ -154,20 +154,22 @@ std::string make_key(const Record& r) {
                        r.gradient_bytes, r.mode, r.strategy_requested, r.gpus, r.servers, r.global_batch);
 }
 
+std::string csv_line(const Record& record) {
+    std::string text;
+    visit_fields(record, [&](const char*, const auto& value) {
+        text += csv_text(value);
+        text += ',';
+    });
+    text.back() = '\n';
+    return text;
+}
+
 std::string to_csv(const std::vector<Record>& records) {
     std::string text;
     const std::vector<std::string> names = field_names();
     for (std::size_t i = 0; i < names.size(); ++i) text += (i ? "," : "") + names[i];
     text += "\n";
-    for (const Record& record : records) {
-        bool first = true;
-        visit_fields(record, [&](const char*, const auto& value) {
-            if (!first) text += ",";
-            first = false;
-            text += csv_text(value);
-        });
-        text += "\n";
-    }
+    for (const Record& record : records) text += csv_line(record);
     return text;
 }
 

@@ -15,7 +15,7 @@
 
 namespace coppice {
 
-inline constexpr std::string_view kRecordSchema = "coppice.record/1";
+inline constexpr std::string_view kRecordSchema = "coppice.record/2";
 
 struct Record {
     std::string schema{kRecordSchema};
@@ -26,7 +26,7 @@ struct Record {
     std::string scenario_hash;  // of the resolved scenario without its sweep
     std::string cluster;
     std::string model;
-    std::string mode;     // "fused"
+    std::string mode;     // "fused"; "all-reduce": no step around it
     std::string scaling;  // "strong", "weak"
     std::string strategy_requested;
     std::string strategy;       // as executed; equal to strategy_requested or the status is not "ok"
@@ -43,9 +43,10 @@ struct Record {
     std::optional<double> compute_s;
     std::optional<double> exposed_comm_s;
     std::optional<double> update_s;
-    std::optional<std::int64_t> messages;     // of the all-reduce, over all ranks
-    std::optional<std::int64_t> bytes_sent;   // of the all-reduce, over all ranks
-    std::optional<double> algbw_bytes_per_s;  // gradient_bytes / exposed_comm_s
+    std::optional<std::int64_t> messages;    // of the all-reduce, over all ranks
+    std::optional<std::int64_t> bytes_sent;  // of the all-reduce, over all ranks
+    std::optional<double>
+        algbw_bytes_per_s;  // gradient_bytes / exposed_comm_s, or / allreduce_s where there is no step
     std::optional<double> busbw_bytes_per_s;  // algbw 2(n-1)/n, n = gpus (nccl-tests' definition)
     std::optional<double> samples_per_s;
     std::optional<double> speedup;
@@ -65,6 +66,15 @@ struct Record {
     std::optional<double> published_error;  // relative, against the nearer end
     std::string version;
     std::int64_t seed = 0;
+    // --- of an all-reduce without a step around it (mode "all-reduce") ---
+    std::optional<double> allreduce_s;      // of the all-reduce alone; measured: the median over repetitions
+    std::optional<double> allreduce_min_s;  // measured: of the fastest repetition, as its slowest rank saw it
+    std::optional<double> allreduce_max_s;
+    std::optional<std::int64_t> repetitions;
+    std::optional<std::int64_t> warmup;         // repetitions before these that do not count
+    std::optional<std::int64_t> segment_bytes;  // longest piece in which messages travelled
+    std::string check;                          // measured: "passed", "failed"
+    std::optional<std::int64_t> wrong_elements;
 };
 
 // visit(name, member) for every field, in the order of the files.
@@ -117,6 +127,14 @@ void visit_fields(R& r, Visit&& visit) {
     visit("published_error", r.published_error);
     visit("version", r.version);
     visit("seed", r.seed);
+    visit("allreduce_s", r.allreduce_s);
+    visit("allreduce_min_s", r.allreduce_min_s);
+    visit("allreduce_max_s", r.allreduce_max_s);
+    visit("repetitions", r.repetitions);
+    visit("warmup", r.warmup);
+    visit("segment_bytes", r.segment_bytes);
+    visit("check", r.check);
+    visit("wrong_elements", r.wrong_elements);
 }
 
 // "model=googlenet|grad=fp32:53513120|mode=fused|strategy=tree|gpus=32|servers=0|batch=1024": what was asked for,
@@ -124,6 +142,7 @@ void visit_fields(R& r, Visit&& visit) {
 std::string make_key(const Record& record);
 
 std::string to_csv(const std::vector<Record>& records);         // with a header line; RFC 4180 quoting; absent: empty
+std::string csv_line(const Record& record);                     // without the header, for records that come one by one
 std::string to_json_lines(const std::vector<Record>& records);  // one object a line; absent: null
 
 // UserError with file and line for a schema, a column or a value that is not what it should be.

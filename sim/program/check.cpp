@@ -2,11 +2,11 @@
 // proved as well.
 #include "common/config/value.hpp"
 #include "common/diag/error.hpp"
+#include "common/program/numbers.hpp"
 #include "common/result/atomic_file.hpp"
 #include "common/result/record.hpp"
 #include "common/step/prediction.hpp"
 #include "sim/program/command.hpp"
-#include "sim/program/numbers.hpp"
 
 #include <fmt/format.h>
 

@@ -2,12 +2,12 @@
 #include "common/config/value.hpp"
 #include "common/diag/error.hpp"
 #include "common/diag/nearest.hpp"
+#include "common/program/numbers.hpp"
 #include "common/result/text_table.hpp"
 #include "common/scenario/data_files.hpp"
 #include "common/strategy/strategy.hpp"
 #include "common/workload/network.hpp"
 #include "sim/program/command.hpp"
-#include "sim/program/numbers.hpp"
 
 #include <fmt/format.h>
 

@@ -31,17 +31,6 @@ const HelpText kHelp{
     "  coppice predict my.toml --gpus 1..64 --strategy 'tree,ps(placement=dedicated)' -o out\n"
     "  coppice predict firecaffe-nin --set 'cluster.link.bandwidth=10 Gbps' --engine closed-form --format csv\n"};
 
-std::string choice(const Arguments& read, const char* name, const std::vector<std::string>& known) {
-    const std::string given = read.text(name);
-    for (const std::string& one : known)
-        if (one == given) return given;
-    throw UserError({{fmt::format("--{}", name), 0, 0},
-                     "",
-                     "'" + given + "'",
-                     fmt::format("one of {}", fmt::join(known, ", ")),
-                     did_you_mean(given, known)});
-}
-
 // --gpus and --strategy are shorter ways to set two keys of the scenario.
 std::vector<config::Setting> settings_of(const Arguments& read) {
     std::vector<config::Setting> settings = set_options(read);

@@ -1,8 +1,8 @@
 #include "sim/program/report.hpp"
 
+#include "common/program/numbers.hpp"
 #include "common/result/text_table.hpp"
 #include "common/scenario/gpu_list.hpp"
-#include "sim/program/numbers.hpp"
 
 #include <algorithm>
 #include <cmath>

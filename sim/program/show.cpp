@@ -2,13 +2,13 @@
 #include "common/config/value.hpp"
 #include "common/diag/error.hpp"
 #include "common/diag/nearest.hpp"
+#include "common/program/numbers.hpp"
 #include "common/result/text_table.hpp"
 #include "common/scenario/data_files.hpp"
 #include "common/scenario/gpu_list.hpp"
 #include "common/scenario/scenario.hpp"
 #include "common/strategy/strategy.hpp"
 #include "sim/program/command.hpp"
-#include "sim/program/numbers.hpp"
 #include "sim/program/report.hpp"
 
 #include <fmt/format.h>

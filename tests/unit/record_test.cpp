@@ -70,6 +70,10 @@ TEST(Record, wrong_values_and_missing_columns_are_refused) {
     EXPECT_THROW(parse_csv("", "f"), UserError);
 }
 
+TEST(Record, one_line_is_a_line_of_the_file) {
+    EXPECT_EQ(to_csv({}) + csv_line(sample()), to_csv({sample()}));
+}
+
 TEST(Record, the_key_does_not_depend_on_the_cluster_or_the_engine) {
     Record predicted = sample();
     Record measured = sample();

@@ -1,0 +1,233 @@
+#include "runtime/program/bench_plan.hpp"
+
+#include "common/diag/nearest.hpp"
+#include "common/scenario/data_files.hpp"
+#include "common/version.hpp"
+#include "runtime/check_pattern.hpp"
+#include "runtime/program/command.hpp"
+#include "runtime/size_list.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+
+namespace coppice::program {
+
+namespace po = boost::program_options;
+
+namespace {
+
+const HelpText kHelp{
+    "mpirun -np RANKS coppice-run bench [SCENARIO] [options]",
+    "Times an all-reduce by each strategy and size, executed for real, and checks every result on every rank.\n"
+    "RANKS is workers plus dedicated servers: ps(placement=dedicated) on 9 ranks has 8 workers.\n"
+    "SCENARIO gives strategies, the size (of its gradients), the type and the cluster of the predictions, as far as\n"
+    "options do not. A repetition lasts as long as on its slowest rank. algbw is size / median time, busbw is\n"
+    "algbw 2(n-1)/n with n workers, as in nccl-tests. Results go to standard output (rank 0), messages to standard\n"
+    "error.",
+    "  mpirun -np 4 coppice-run bench\n"
+    "  mpirun -np 8 coppice-run bench --strategy ring,tree --bytes '64 KiB..32 MiB' --cluster ethernet-10g\n"
+    "  mpirun -np 9 coppice-run bench --workers 8 --strategy 'ring,ps(placement=dedicated)' --format csv -o out\n"};
+
+po::options_description bench_options() {
+    po::options_description options;
+    const auto text = [] { return po::value<std::string>(); };
+    options.add_options()("scenario", text())(
+        "strategy,s", text()->value_name("LIST"),
+        "strategies, for example ring,tree,'ps(placement=dedicated)'; default: the scenario's, else all")(
+        "bytes,b", text()->value_name("LIST"),
+        "sizes with units: '1 MiB', '64 KiB..32 MiB' (doubles), '1 kB..1 GB:*10'; default: the scenario's gradients, "
+        "else 64 KiB..32 MiB")("type,t", text()->value_name("NAME"),
+                               "float32, float64, int32 or int64; default: the scenario's, else float32")(
+        "workers,w", po::value<std::int32_t>()->value_name("N"),
+        "so many workers for every strategy, ranks that are left over stand by; default: as many as fit the ranks")(
+        "warmup", po::value<std::int32_t>()->default_value(2)->value_name("N"), "repetitions that do not count")(
+        "repetitions,r", po::value<std::int32_t>()->default_value(10)->value_name("N"), "repetitions that count")(
+        "segment", text()->default_value("256 KiB")->value_name("SIZE"),
+        "messages travel in pieces of this size; 0 B: whole")(
+        "in-flight", po::value<std::int32_t>()->default_value(8)->value_name("N"),
+        "so many pieces of a message are posted at a time")("no-mpi", "without the row of the MPI's own MPI_Allreduce")(
+        "cluster,c", text()->value_name("FILE|NAME"),
+        "predictions (closed form) for this cluster beside the measurements; default: the scenario's")(
+        "format,f", text()->default_value("table")->value_name("NAME"), "table, csv or jsonl, on standard output")(
+        "output,o", text()->value_name("DIR"), "also writes records there (rank 0), whole after each row")(
+        "timeout", po::value<double>()->default_value(30)->value_name("SECONDS"),
+        "without any progress for so long all ranks are ended");
+    return options;
+}
+
+std::int32_t checked(const Arguments& read, const char* name, std::int32_t lowest, std::int32_t highest) {
+    const auto value = read.values[name].as<std::int32_t>();
+    if (value < lowest || value > highest)
+        throw UserError({{fmt::format("--{}", name), 0, 0},
+                         "",
+                         std::to_string(value),
+                         fmt::format("a whole number from {} to {}", lowest, highest),
+                         ""});
+    return value;
+}
+
+ElementType read_type(const Arguments& read, const std::optional<Scenario>& scenario) {
+    const std::vector<std::string> known = element_type_names();
+    if (read.has("type")) {
+        const auto type = element_type_named(read.text("type"));
+        if (!type) choice(read, "type", known);  // throws, with what would have been right
+        return type.value();
+    }
+    if (!scenario) return ElementType::Float32;
+    const auto type = element_type_named(scenario->workload.gradient_type);
+    if (!type)
+        throw UserError({{scenario->name, 0, 0},
+                         "workload.gradient_type",
+                         "'" + scenario->workload.gradient_type + "'",
+                         fmt::format("a type that coppice-run can sum: {}", fmt::join(known, ", ")),
+                         "--type float32 runs as many elements of that type"});
+    return *type;
+}
+
+std::vector<std::uint64_t> read_sizes(const Arguments& read, const BenchSetup& setup) {
+    const std::uint64_t element = element_bytes(setup.type);
+    if (!read.has("bytes")) {
+        if (setup.scenario) return {setup.scenario->workload.gradient_elements * element};
+        return parse_size_list("64 KiB..32 MiB", {"default sizes", 0, 0});
+    }
+    const std::vector<std::uint64_t> sizes = parse_size_list(read.text("bytes"), {"--bytes", 0, 0});
+    for (const std::uint64_t size : sizes) {
+        if (size % element == 0) continue;
+        throw UserError({{"--bytes", 0, 0},
+                         "",
+                         fmt::format("{} bytes", size),
+                         fmt::format("a multiple of the {} bytes of a {}", element, element_type_name(setup.type)),
+                         fmt::format("{} or {}", size / element * element, (size / element + 1) * element)});
+    }
+    return sizes;
+}
+
+std::vector<StrategyChoice> read_strategies(const Arguments& read, const std::optional<Scenario>& scenario) {
+    const bool given = read.has("strategy");
+    std::vector<std::string> names = strategy_names();
+    if (scenario) names = scenario->strategies;
+    if (given) names = split_strategy_list(read.text("strategy"));
+    std::vector<StrategyChoice> choices;
+    for (const std::string& name : names) {
+        const SourceLocation where{given ? "--strategy" : scenario ? scenario->name : "", 0, 0};
+        choices.push_back(parse_strategy(name, where, ""));
+        const auto same = [&](const StrategyChoice& one) { return one.canonical() == choices.back().canonical(); };
+        if (std::any_of(choices.begin(), choices.end() - 1, same)) choices.pop_back();
+    }
+    return choices;
+}
+
+std::optional<Cluster> read_bench_cluster(const Arguments& read, const std::optional<Scenario>& scenario) {
+    if (!read.has("cluster")) return scenario ? std::optional(scenario->cluster) : std::nullopt;
+    const std::filesystem::path file =
+        find_data("clusters", read.text("cluster"), std::filesystem::current_path(), {"--cluster", 0, 0}, "");
+    const config::Value tree = config::load_toml(file);
+    return read_cluster(config::TableReader(tree, ""));
+}
+
+std::string described(const Schedule& schedule) {
+    if (schedule.servers() == 0) return fmt::format("{} workers take {} ranks", schedule.workers, schedule.ranks);
+    return fmt::format("{} workers and {} servers take {} ranks", schedule.workers, schedule.servers(), schedule.ranks);
+}
+
+// The most workers that, with their servers, are exactly the ranks there are; or just as many as asked for.
+Contender plan_contender(const StrategyChoice& choice, std::int32_t ranks, std::optional<std::int32_t> workers) {
+    Contender contender;
+    contender.name = choice.canonical();
+    contender.choice = choice;
+    std::optional<std::string> reason;
+    const std::int32_t most = workers.value_or(ranks);
+    const std::int32_t least = workers.value_or(1);
+    for (std::int32_t n = most; n >= least; --n) {
+        contender.collective = {n, choice.parameters};
+        contender.workers = n;
+        const auto refusal = choice.strategy->refuses(contender.collective);
+        std::shared_ptr<const Schedule> schedule;
+        if (!refusal) schedule = std::make_shared<const Schedule>(choice.strategy->schedule(contender.collective));
+        if (schedule && (workers ? schedule->ranks <= ranks : schedule->ranks == ranks)) {
+            contender.schedule = schedule;
+            contender.schedule_hash = schedule_hash(*schedule);
+            contender.ranks = schedule->ranks;
+            return contender;
+        }
+        if (!reason) reason = refusal ? *refusal : fmt::format("{}; there are {}", described(*schedule), ranks);
+    }
+    contender.collective.workers = contender.workers = most;
+    contender.refusal = reason;
+    return contender;
+}
+
+void plan_contenders(const Arguments& read, std::int32_t ranks, BenchSetup& setup) {
+    std::optional<std::int32_t> workers;
+    if (read.has("workers")) workers = checked(read, "workers", 1, kMostCheckedWorkers);
+    if (workers && *workers > ranks)
+        throw UserError({{"--workers", 0, 0},
+                         "",
+                         std::to_string(*workers),
+                         fmt::format("no more workers than the {} ranks that mpirun has started", ranks),
+                         fmt::format("mpirun -np {} coppice-run bench ...", *workers)});
+    for (const StrategyChoice& choice : read_strategies(read, setup.scenario))
+        setup.contenders.push_back(plan_contender(choice, ranks, workers));
+    if (read.has("no-mpi")) return;
+    Contender own;
+    own.name = kMpiRow;
+    own.workers = own.ranks = workers.value_or(ranks);
+    setup.contenders.push_back(own);
+}
+
+}  // namespace
+
+void print_bench_help() {
+    read_arguments({"--help"}, bench_options(), {"scenario"}, kHelp);
+}
+
+BenchSetup read_bench_setup(const std::vector<std::string>& arguments, std::int32_t ranks) {
+    const Arguments read = read_arguments(arguments, bench_options(), {"scenario"}, kHelp);
+    if (ranks > kMostCheckedWorkers)
+        throw UserError({{"command line", 0, 0},
+                         "",
+                         fmt::format("{} ranks", ranks),
+                         fmt::format("at most {}, beyond which results could not be checked", kMostCheckedWorkers),
+                         ""});
+    BenchSetup setup;
+    setup.format = choice(read, "format", {"table", "csv", "jsonl"});
+    if (read.has("scenario")) setup.scenario = load_scenario(read.text("scenario"), {});
+    setup.type = read_type(read, setup.scenario);
+    setup.sizes = read_sizes(read, setup);
+    setup.cluster = read_bench_cluster(read, setup.scenario);
+    setup.warmup = checked(read, "warmup", 0, 1'000'000);
+    setup.repetitions = checked(read, "repetitions", 1, 1'000'000);
+    setup.mpi.segment_bytes = parse_size(read.text("segment"), {"--segment", 0, 0});
+    setup.mpi.segments_in_flight = static_cast<std::uint32_t>(checked(read, "in-flight", 1, 1'000'000));
+    setup.mpi.wait.timeout_s = read.values["timeout"].as<double>();
+    if (!(setup.mpi.wait.timeout_s > 0 && setup.mpi.wait.timeout_s < 1e9))
+        throw UserError(
+            {{"--timeout", 0, 0}, "", fmt::format("{}", setup.mpi.wait.timeout_s), "a number of seconds above 0", ""});
+    setup.mpi.wait.interrupt = interrupt_flag();
+    if (read.has("output")) setup.output = read.text("output");
+    plan_contenders(read, ranks, setup);
+    return setup;
+}
+
+std::vector<Fact> facts_of(const BenchSetup& setup) {
+    std::vector<Fact> facts{
+        {"version", fmt::format("{} ({})", kVersion, kRevision)},
+        {"scenario", setup.scenario ? setup.scenario->name + " " + setup.scenario->hash : "none"},
+        {"element type", std::string(element_type_name(setup.type))},
+        {"list of sizes", fmt::format("{}", fmt::join(setup.sizes, " "))},
+        {"number of repetitions", fmt::format("{} + {}", setup.warmup, setup.repetitions)},
+        {"segment", fmt::format("{}", setup.mpi.segment_bytes)},
+        {"number of contenders", std::to_string(setup.contenders.size())},
+    };
+    for (const Contender& contender : setup.contenders) {
+        facts.push_back({"contender", contender.name});
+        facts.push_back({fmt::format("schedule of {} on {} ranks", contender.name, contender.ranks),
+                         contender.refusal ? "n/a" : contender.schedule_hash});
+    }
+    return facts;
+}
+
+}  // namespace coppice::program

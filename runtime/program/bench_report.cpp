@@ -1,0 +1,205 @@
+#include "runtime/program/bench_report.hpp"
+
+#include "common/program/numbers.hpp"
+#include "common/result/atomic_file.hpp"
+#include "common/result/context.hpp"
+#include "common/units/quantity.hpp"
+#include "common/version.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+
+namespace coppice::program {
+
+namespace {
+
+std::string mpi_library() {
+    char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    int length = 0;
+    MPI_Get_library_version(text, &length);
+    std::string first(text, static_cast<std::size_t>(length));
+    first.erase(std::min(first.find_first_of("\n,"), first.size()));
+    std::replace(first.begin(), first.end(), '\t', ' ');
+    return first;
+}
+
+std::string microseconds(double seconds) {
+    const double us = seconds * 1e6;
+    return us < 100 ? fmt::format("{:.2f}", us) : us < 10000 ? fmt::format("{:.1f}", us) : fmt::format("{:.0f}", us);
+}
+
+std::string gigabytes(double bytes_per_s) {
+    return fmt::format("{:.3f}", bytes_per_s / 1e9);
+}
+
+void set_rates(Record& record) {
+    const double seconds = *record.allreduce_s;
+    const double algbw = seconds > 0 ? static_cast<double>(record.gradient_bytes) / seconds : 0;
+    record.algbw_bytes_per_s = algbw;
+    record.busbw_bytes_per_s = algbw * 2 * static_cast<double>(record.gpus - 1) / static_cast<double>(record.gpus);
+}
+
+constexpr const char* kRow = "{:>12} {:>11}  {:<{}} {:>5} {:>4} {:>10} {:>10} {:>10} {:>8} {:>8} {:>7}";
+
+}  // namespace
+
+BenchReport::BenchReport(const BenchSetup& setup, const std::vector<std::string>& arguments, const Crowd& crowd,
+                         std::int32_t ranks)
+    : setup_(setup), arguments_(arguments) {
+    context_ = {{"ranks", std::to_string(ranks)},
+                {"hosts", std::to_string(crowd.hosts)},
+                {"ranks_on_first_host", std::to_string(crowd.ranks_here)},
+                {"cores_on_first_host", std::to_string(crowd.cores_here)},
+                {"waiting", crowd.crowded ? "yields: more ranks than cores" : "spins"}};
+    for (const Contender& contender : setup.contenders) name_width_ = std::max(name_width_, contender.name.size());
+    name_width_ = std::max<std::size_t>(name_width_, 8);
+    if (setup.output) prepare_folder(*setup.output);
+    fmt::print(stderr, "coppice-run: {} ranks on {} {}; {}\n", ranks, crowd.hosts, crowd.hosts == 1 ? "host" : "hosts",
+               mpi_library());
+    if (crowd.crowded)
+        fmt::print(
+            stderr,
+            "coppice-run: warning: more ranks than cores ({} on {}): waiting ranks yield, and times say more about "
+            "the scheduler than about the strategy\n",
+            crowd.ranks_here, crowd.cores_here);
+    if (setup.format == "csv") print(to_csv({}));
+    if (setup.format != "table") return;
+    std::string text =
+        fmt::format("# coppice-run {} bench: {}, {} repetitions after {} of warm-up, segments of {}, {} in flight\n",
+                    kVersion, element_type_name(setup.type), setup.repetitions, setup.warmup,
+                    setup.mpi.segment_bytes == 0 ? "any size" : fmt::format("{} B", grouped(setup.mpi.segment_bytes)),
+                    setup.mpi.segments_in_flight);
+    if (setup.cluster) text += fmt::format("# predicted: closed form for cluster {}\n", setup.cluster->name);
+    const auto line = [&](auto... titles) {
+        std::string row = fmt::format(fmt::runtime(kRow), titles...);
+        row[0] = '#';
+        return row;
+    };
+    text += line("size", "count", "strategy", name_width_, "work-", "ser-", "time min", "median", "max", "algbw",
+                 "busbw", "#wrong");
+    text += setup.cluster ? "  predicted   error  schedule\n" : "  schedule\n";
+    text += line("(B)", "(elements)", "", name_width_, "ers", "vers", "(us)", "(us)", "(us)", "(GB/s)", "(GB/s)", "");
+    text += setup.cluster ? "       (us)\n" : "\n";
+    print(text);
+}
+
+Record BenchReport::describe(const Contender& contender, std::uint64_t bytes) const {
+    Record record;
+    record.kind = "measurement";
+    record.engine = "mpi";
+    if (setup_.scenario) {
+        record.scenario = setup_.scenario->name;
+        record.scenario_hash = setup_.scenario->hash;
+        record.seed = setup_.scenario->seed;
+    }
+    record.mode = "all-reduce";
+    record.strategy_requested = contender.name;
+    record.schedule_hash = contender.schedule_hash;
+    record.gpus = contender.workers;
+    record.servers = contender.refusal ? 0 : contender.ranks - contender.workers;
+    record.gradient_type = element_record_name(setup_.type);
+    record.gradient_bytes = static_cast<std::int64_t>(bytes);
+    record.version = kVersion;
+    record.key = make_key(record);
+    if (contender.refusal) {
+        record.status = "n/a";
+        record.status_reason = *contender.refusal;
+    } else {
+        record.status = "ok";
+        record.strategy = contender.name;
+    }
+    return record;
+}
+
+std::optional<double> BenchReport::predicted_s(const Contender& contender, std::uint64_t bytes) const {
+    if (!setup_.cluster || !contender.choice || contender.refusal) return std::nullopt;
+    const std::uint32_t element = element_bytes(setup_.type);
+    return contender.choice->strategy->closed_form_s(contender.collective, bytes / element, element,
+                                                     CostModel(*setup_.cluster));
+}
+
+void BenchReport::row(const Contender& contender, std::uint64_t bytes, const std::optional<Measured>& measured) {
+    Record record = describe(contender, bytes);
+    const std::optional<double> predicted = predicted_s(contender, bytes);
+    if (measured) {
+        record.allreduce_s = measured->median_s();
+        record.allreduce_min_s = measured->repetition_s.front();
+        record.allreduce_max_s = measured->repetition_s.back();
+        record.repetitions = setup_.repetitions;
+        record.warmup = setup_.warmup;
+        if (contender.choice) {
+            record.messages = static_cast<std::int64_t>(measured->sent.messages);
+            record.bytes_sent = static_cast<std::int64_t>(measured->sent.bytes);
+            record.segment_bytes = static_cast<std::int64_t>(
+                setup_.mpi.segment_bytes == 0 ? kLargestMessageBytes
+                                              : std::min(setup_.mpi.segment_bytes, kLargestMessageBytes));
+        }
+        set_rates(record);
+        record.check = measured->wrong_elements == 0 ? "passed" : "failed";
+        record.wrong_elements = static_cast<std::int64_t>(measured->wrong_elements);
+        if (measured->wrong_elements > 0) {
+            record.status = "wrong";
+            record.status_reason = measured->first_wrong;
+            wrong_ += measured->wrong_elements;
+            fmt::print(stderr, "coppice-run: {}, {} bytes: {} wrong elements; {}\n", contender.name, bytes,
+                       measured->wrong_elements, measured->first_wrong);
+        }
+    }
+    records_.push_back(record);
+    std::vector<Record> fresh{record};
+    if (predicted) {
+        Record prediction = describe(contender, bytes);
+        prediction.kind = "prediction";
+        prediction.engine = "closed-form";
+        prediction.cluster = setup_.cluster->name;
+        prediction.messages = record.messages;
+        prediction.bytes_sent = record.bytes_sent;
+        prediction.allreduce_s = predicted;
+        set_rates(prediction);
+        records_.push_back(prediction);
+        fresh.push_back(prediction);
+    }
+    if (setup_.format == "table") print_row(record, predicted);
+    if (setup_.format == "csv")
+        for (const Record& one : fresh) print(csv_line(one));
+    if (setup_.format == "jsonl") print(to_json_lines(fresh));
+    if (setup_.output) write_files();
+}
+
+void BenchReport::print_row(const Record& record, const std::optional<double>& predicted_s) const {
+    const std::int64_t elements = record.gradient_bytes / element_bytes(setup_.type);
+    const bool ran = record.allreduce_s.has_value();
+    const auto when = [&](const std::optional<double>& seconds) { return ran ? microseconds(*seconds) : "n/a"; };
+    std::string line = fmt::format(
+        fmt::runtime(kRow), record.gradient_bytes, elements, record.strategy_requested, name_width_, record.gpus,
+        record.servers, when(record.allreduce_min_s), when(record.allreduce_s), when(record.allreduce_max_s),
+        ran ? gigabytes(*record.algbw_bytes_per_s) : "n/a", ran ? gigabytes(*record.busbw_bytes_per_s) : "n/a",
+        ran ? std::to_string(*record.wrong_elements) : "n/a");
+    if (setup_.cluster)
+        line += fmt::format(" {:>10} {:>7}", predicted_s ? microseconds(*predicted_s) : "",
+                            predicted_s && ran && *record.allreduce_s > 0
+                                ? fmt::format("{:+.1f}%", (*predicted_s / *record.allreduce_s - 1) * 100)
+                                : "");
+    line += "  " + (ran ? record.schedule_hash : record.status_reason);
+    while (line.back() == ' ') line.pop_back();
+    print(line + "\n");
+}
+
+void BenchReport::write_files() const {
+    const std::filesystem::path folder = *setup_.output;
+    write_whole(folder / "records.csv", to_csv(records_));
+    write_whole(folder / "records.jsonl", to_json_lines(records_));
+    write_whole(folder / "context.json", context_json("coppice-run bench", arguments_, mpi_library(), context_));
+    if (setup_.scenario) write_whole(folder / "scenario.toml", config::to_toml(setup_.scenario->tree));
+}
+
+void BenchReport::end() {
+    if (setup_.format == "table")
+        print(fmt::format("# wrong elements: {} {}\n", wrong_, wrong_ == 0 ? "OK" : "FAILED"));
+    if (setup_.output)
+        fmt::print(stderr, "coppice-run: wrote records.csv, records.jsonl, context.json to {}\n", *setup_.output);
+}
+
+}  // namespace coppice::program

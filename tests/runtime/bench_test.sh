@@ -1,0 +1,146 @@
+#!/usr/bin/env bash
+# coppice-run bench from outside: help, wrong input, results in three formats, files, and what happens when a rank dies,
+# hangs or differs. Usage: bench_test.sh COPPICE_RUN MPIRUN SOURCE_DIR
+set -uo pipefail
+run=$1
+mpirun=$2
+source=$3
+if [ -z "$mpirun" ] || [ ! -x "$mpirun" ]; then
+    echo "skipped: no mpirun was found (Debian: openmpi-bin)"
+    exit 77
+fi
+export COPPICE_DATA_DIR=$source
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failures=0
+
+fail() {
+    failures=$((failures + 1))
+    echo "FAILED: $*" >&2
+    sed 's/^/    out: /' "$work/out" | head -20 >&2
+    sed 's/^/    err: /' "$work/err" | head -20 >&2
+}
+
+# ranks EXPECTED_EXIT RANKS ARGUMENTS...
+ranks() {
+    local expected=$1 np=$2
+    shift 2
+    timeout 60 "$mpirun" -np "$np" "$run" "$@" >"$work/out" 2>"$work/err"
+    local code=$?
+    [ "$code" = "$expected" ] || fail "exit code $code instead of $expected: -np $np $*"
+}
+says() { grep -qF -- "$2" "$work/$1" || fail "$1 does not say: $2"; }
+times() { # FILE TEXT COUNT
+    local count
+    count=$(grep -cF -- "$2" "$work/$1")
+    [ "$count" = "$3" ] || fail "$1 says $count times, not $3 times: $2"
+}
+
+# Help, once and not once a rank.
+ranks 0 2 --help
+times out "Usage: mpirun" 1
+ranks 0 2 bench --help
+times out "Usage: mpirun" 1
+says out "--segment"
+ranks 0 1 --version
+says out "coppice-run "
+ranks 2 1
+
+# Wrong input: exit 2, one message however many ranks, with what would have been right.
+ranks 2 2 bnech
+times err "did you mean 'bench'" 1
+ranks 2 2 bench --strategy rign
+times err "did you mean 'ring'" 1
+ranks 2 1 bench --bytes 1000000
+says err "--bytes"
+ranks 2 1 bench --bytes '10 B'
+says err "a multiple of the 4 bytes of a float32"
+ranks 2 1 bench --type float23
+says err "did you mean 'float32'"
+ranks 2 1 bench --cluster nowhere
+says err "--cluster"
+ranks 2 1 bench --timeout 0
+says err "--timeout"
+ranks 2 1 bench --repetitions 0
+says err "--repetitions"
+ranks 2 2 bench --workers 3
+says err "no more workers than the 2 ranks"
+ranks 2 1 bench no-such-scenario
+says err "no such scenario"
+
+# A table: a row a strategy and size, n/a with its reason, MPI's own beside them.
+ranks 0 2 bench --bytes '0 B, 4 KiB, 100 kB' --strategy 'ring,tree,ps,ps(placement=dedicated)' --repetitions 3
+says out "# wrong elements: 0 OK"
+times out " MPI_Allreduce " 3
+times out "3 ranks; there are 2" 3
+ranks 0 1 bench --bytes '4 KiB' --repetitions 1 --warmup 0
+says out " ring "
+ranks 0 2 bench --no-mpi --bytes '4 KiB' --strategy ring
+times out " MPI_Allreduce " 0
+
+# A server takes a rank; with --workers the rest stand by.
+ranks 0 3 bench --bytes '4 KiB' --strategy 'ps(placement=dedicated)' --no-mpi --format csv
+says out "measurement,mpi,model=|grad=fp32:4096|mode=all-reduce|strategy=ps(placement=dedicated)|gpus=2|servers=1|batch=0"
+ranks 0 4 bench --bytes '64 KiB' --strategy 'ring,ps(placement=dedicated)' --workers 2 --repetitions 3 --segment '1 KiB'
+says out "# wrong elements: 0 OK"
+
+# Types, predictions, files.
+for type in float64 int32; do
+    ranks 0 2 bench --bytes '80 kB' --type $type --repetitions 2 --cluster ethernet-10g --format jsonl -o "$work/$type"
+    times out '"kind":"measurement"' 4
+    times out '"kind":"prediction"' 3
+    times out '"check":"passed"' 4
+    cmp -s "$work/out" "$work/$type/records.jsonl" || fail "standard output and records.jsonl differ"
+    [ -s "$work/$type/records.csv" ] && [ -s "$work/$type/context.json" ] || fail "files are missing in $type"
+done
+ranks 0 2 bench firecaffe-nin --strategy ring --bytes '40 kB' --repetitions 2
+says out "predicted: closed form for cluster titan"
+
+# The disk is full: exit 3, no rank is left.
+if [ -w /dev/full ]; then
+    timeout 60 "$mpirun" -np 2 sh -c "exec '$run' bench --bytes '4 KiB' >/dev/full" >"$work/out" 2>"$work/err"
+    [ $? = 3 ] || fail "a full disk should be exit code 3"
+    says err "standard output"
+fi
+
+# Ranks that were started differently do not start.
+timeout 60 "$mpirun" -np 1 "$run" bench --bytes '4 KiB' : -np 1 "$run" bench --bytes '8 KiB' >"$work/out" 2>"$work/err"
+[ $? = 2 ] || fail "different arguments should be exit code 2"
+says err "rank 1: list of sizes is 8192 here, but rank 0 has list of sizes 4096"
+
+# A run that would last for hours, and something happens to rank 1 while it is under way.
+disturb() { # SIGNAL TIMEOUT: sets code, elapsed, left
+    "$mpirun" -np 3 "$run" bench --strategy ring --no-mpi --bytes '4 MiB' --repetitions 1000000 --timeout "$2" \
+        >"$work/out" 2>"$work/err" &
+    local job=$! victim="" begin
+    for _ in $(seq 100); do
+        # The ranks are mpirun's children.
+        victims=$(pgrep -P "$job" | sort -n)
+        victim=$(echo "$victims" | sed -n 2p)
+        [ "$(echo "$victims" | wc -l)" = 3 ] && break
+        sleep 0.1
+    done
+    sleep 1.5
+    begin=$(date +%s)
+    kill -"$1" "$victim" || fail "no rank to disturb"
+    wait "$job"
+    code=$?
+    elapsed=$(($(date +%s) - begin))
+    sleep 1
+    left=0
+    for pid in $victims; do # a zombie that nobody has buried is gone, too
+        grep -q '^State:[[:space:]]*[^Z]' "/proc/$pid/status" 2>/dev/null && left=$((left + 1))
+    done
+    [ "$code" != 0 ] || fail "$1: exit code 0"
+    [ "$elapsed" -lt 20 ] || fail "$1: took $elapsed s"
+    [ "$left" = 0 ] || fail "$1: $left ranks are left"
+}
+disturb KILL 10
+says err "rank 1"
+disturb STOP 2
+# Between repetitions it is the barrier that is named, in one the operations (mpi_executor_test.cpp provokes those).
+grep -qE "on rank [02] of 3: (nothing has been completed for 2 s|not done after 2 s)" "$work/err" || fail "names no rank"
+[ "$code" = 3 ] || fail "a rank that hangs should be exit code 3, not $code"
+
+[ "$failures" = 0 ] && echo "all passed"
+exit $((failures > 0))
