@@ -128,6 +128,12 @@ public:
         }
     }
 
+    void hand_over_traffic() {
+        for (const auto& [peer, pair] : traffic_) {
+            world_.result.traffic.push_back({rank_, peer, pair.messages, pair.bytes});
+        }
+    }
+
 private:
     // Instead of a matched rank, while an activity is under way.
     static constexpr Rank kUnknownSender = -10;  // will be known from the message
@@ -194,14 +200,6 @@ private:
         return mailbox;
     }
 
-public:
-    void hand_over_traffic() {
-        for (const auto& [peer, pair] : traffic_) {
-            world_.result.traffic.push_back({rank_, peer, pair.messages, pair.bytes});
-        }
-    }
-
-private:
     World& world_;
     Rank rank_;
     Pending pending_;

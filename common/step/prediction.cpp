@@ -14,7 +14,7 @@
 namespace coppice {
 
 std::string StepPlan::label() const {
-    return fmt::format("{} on {} GPUs, batch {}", choice.canonical(), gpus(), global_batch);
+    return fmt::format("{} on {} GPU{}, batch {}", choice.canonical(), gpus(), gpus() == 1 ? "" : "s", global_batch);
 }
 
 namespace {
@@ -239,15 +239,15 @@ std::vector<std::string> Predictor::warnings(const std::vector<StepPlan>& plans)
             size(worst_needs.first), worst->share.largest,
             worst_needs.second > 0 ? fmt::format(" and {} for messages that arrive", size(worst_needs.second)) : ""));
     }
-    for (const PublishedPoint& point : scenario_.published) {
-        const bool met = std::any_of(plans.begin(), plans.end(), [&](const StepPlan& plan) {
+    std::size_t outside = 0;
+    for (const PublishedPoint& point : scenario_.published)
+        outside += std::none_of(plans.begin(), plans.end(), [&](const StepPlan& plan) {
             return plan.choice.canonical() == point.strategy && plan.gpus() == point.gpus &&
                    plan.global_batch == point.global_batch;
         });
-        if (!met)
-            found.push_back(fmt::format("{}: the published point {} on {} GPUs, batch {} is outside of this sweep",
-                                        to_string(point.where), point.strategy, point.gpus, point.global_batch));
-    }
+    if (outside > 0)
+        found.push_back(
+            fmt::format("{} of {} published points are outside of this sweep", outside, scenario_.published.size()));
     return found;
 }
 

@@ -104,6 +104,22 @@ TEST(Executor, overhead_takes_nothing_from_the_device) {
     EXPECT_NEAR(result.rank_end_s[1], 1 + kAlpha_s, 1e-9);
 }
 
+TEST(Executor, a_send_without_overhead_still_waits_its_turn_behind_one_with) {
+    // Rank 0 sends first to another node (o = 10 us), then inside its own (o = 0): one after another on its processor.
+    const Schedule schedule = one_phase(4, 1, 1, [](Rank rank, std::uint32_t, RoundOps& ops) {
+        if (rank == 0) ops.send(0, 2, kAll);
+        if (rank == 0) ops.send(1, 1, kAll);
+        if (rank == 1 || rank == 2) ops.recv(0, 0, kAll);
+    });
+    Cluster cluster = reference_cluster();
+    cluster.link.overhead_s = 10e-6;
+    cluster.gpus_per_node = 2;
+    cluster.node_link = Link{{{0, kAlpha_s / 2, kB}}, 0};
+    const SimResult result = simulate_once(schedule, bind(0, 4), cluster);
+    EXPECT_NEAR(result.rank_end_s[2], 10e-6 + kAlpha_s, 1e-12);
+    EXPECT_NEAR(result.rank_end_s[1], 10e-6 + kAlpha_s / 2, 1e-12);
+}
+
 TEST(Executor, a_message_takes_the_time_of_its_segment) {
     // Up to 10 kB: 5 us and 1 GB/s; from there: 1 us and 10 GB/s; from 1 MB: 20 us and 12.5 GB/s. Also where the
     // segment's latency is not the link's (the smallest, 1 us).

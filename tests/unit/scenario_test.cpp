@@ -1,9 +1,12 @@
 #include "common/scenario/scenario.hpp"
 
 #include "common/diag/error.hpp"
+#include "common/result/atomic_file.hpp"
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -50,6 +53,25 @@ TEST(Scenario, auxiliary_heads_count_where_the_scenario_says_so) {
     EXPECT_EQ(error_of({"workload.heads=with-auxiliary"}).key, "workload.heads") << "NiN has none";
 }
 
+// A link has one bandwidth or segments; whoever comes later means to replace the other form, not to contradict it.
+TEST(Scenario, a_later_form_of_a_link_replaces_the_earlier_one) {
+    const Scenario segments =
+        load({"cluster.link.segments=[{from='0 B',latency='1 us',bandwidth='1 GB/s'},"
+              "{from='1 kB',latency='2 us',bandwidth='2 GB/s'}]"});
+    EXPECT_EQ(segments.cluster.link.segments.size(), 2u);
+    EXPECT_EQ(segments.cluster.link.peak_bytes_per_s(), 2e9);
+}
+
+TEST(Scenario, both_forms_of_a_link_in_one_place_are_an_error) {
+    const UserErrorParts parts = error_of({"cluster.link.segments=[{from='0 B',latency='1 us',bandwidth='1 GB/s'}]",
+                                           "cluster.link.bandwidth=1 GB/s", "cluster.link.latency=1 us"});
+    EXPECT_NE(parts.expected.find("not both"), std::string::npos) << parts.expected;
+}
+
+TEST(Scenario, a_whole_section_can_be_set) {
+    EXPECT_EQ(load({"cluster={use='ethernet-1g'}"}).cluster.link.peak_bytes_per_s(), 0.125e9);
+}
+
 TEST(Scenario, the_hash_follows_what_changes_a_result_and_nothing_else) {
     const std::string hash = load({}).hash;
     EXPECT_EQ(load({"sweep.gpus=1..8"}).hash, hash);
@@ -86,14 +108,17 @@ INSTANTIATE_TEST_SUITE_P(
         BadKey{"cluster.link.bandwidth=10 gbps", "cluster.link.bandwidth", "'10 GBps' or '10 Gbps'"},
         BadKey{"cluster.link.bandwidth=0 GB/s", "cluster.link.bandwidth", "above zero"},
         BadKey{"cluster.link.bandwidth=-1 GB/s", "cluster.link.bandwidth", "above zero"},
+        BadKey{"cluster.link.bandwidth=1e-310 B/s", "cluster.link.bandwidth", "from 1 B/s"},
+        BadKey{"cluster.link.latency=1e30 s", "cluster.link.latency", "a duration from"},
+        BadKey{"cluster.device.peak=1e-300 FLOPS", "cluster.device.peak", "from 1 kFLOPS"},
+        BadKey{"name=a \"quoted\" name", "name", "letters, digits"},
+        BadKey{"cluster.name=two words", "cluster.name", "letters, digits"},
         BadKey{"cluster.link.latency=-1 us", "cluster.link.latency", "zero or more"},
         BadKey{"cluster.device.peak=3.95", "cluster.device.peak", "'3.95 TFLOPS'"},
         BadKey{"cluster.device.efficiency=1.5", "cluster.device.efficiency", "a number from 0.001 to 1"},
         BadKey{"cluster.node.gpus=0", "cluster.node.gpus", "from 1 to 1024"},
         BadKey{"cluster.node.gpus=4", "cluster.node.link", "between the 4 GPUs of a node"},
         BadKey{"cluster.fabric.kind=swich", "cluster.fabric.kind", "did you mean 'switch'?"},
-        BadKey{"cluster.link.segments=[{from='0 B',latency='1 us',bandwidth='1 GB/s'}]", "cluster.link.latency",
-               "not both"},
         BadKey{"sweep.strategies=rnig", "sweep.strategies", "did you mean 'ring'?"},
         BadKey{"sweep.strategies=ps(placement=dedicatd)", "sweep.strategies", "did you mean 'dedicated'?"},
         BadKey{"sweep.strategies=[]", "sweep.strategies", "at least one strategy"},
@@ -133,6 +158,25 @@ TEST(Scenario, own_clusters_are_read_as_their_names_say) {
     EXPECT_EQ(link("ethernet-25g"), 25e9 / 8);
     EXPECT_EQ(link("ethernet-100g"), 100e9 / 8);
     EXPECT_EQ(link("infiniband-edr"), 100e9 / 8);
+}
+
+// docs/scenario-files.md is what users copy from: its first example is read like any file of theirs.
+TEST(Scenario, the_example_in_the_documentation_is_one) {
+    std::ifstream page(std::string(COPPICE_SOURCE_DIR) + "/docs/scenario-files.md");
+    const std::string text{std::istreambuf_iterator<char>(page), std::istreambuf_iterator<char>()};
+    const std::string fence = "```toml\n";
+    const std::size_t scenario = text.find(fence) + fence.size();
+    const std::size_t cluster = text.find(fence, scenario) + fence.size();
+    const std::filesystem::path folder = std::filesystem::path(::testing::TempDir()) / "coppice_documented";
+    prepare_folder(folder);
+    write_whole(folder / "scenario.toml", text.substr(scenario, text.find("```", scenario) - scenario));
+    write_whole(folder / "cluster.toml", text.substr(cluster, text.find("```", cluster) - cluster));
+    const Scenario read = load_scenario((folder / "scenario.toml").string(), {});
+    EXPECT_EQ(read.cluster.link.peak_bytes_per_s(), 25e9 / 8) << "the scenario's key wins over the cluster file's";
+    EXPECT_EQ(read.published.at(0).tolerance, 0.1);
+    const config::Value file = config::load_toml(folder / "cluster.toml");
+    EXPECT_EQ(read_cluster(config::TableReader(file, "")).device.peak_flop_per_s, 14e12);
+    std::filesystem::remove_all(folder);
 }
 
 TEST(ShareBatch, is_as_even_as_possible) {

@@ -1,0 +1,124 @@
+#include "common/step/prediction.hpp"
+
+#include "common/schedule/verifier.hpp"
+#include "common/step/fused_step.hpp"
+
+#include <gtest/gtest.h>
+
+namespace coppice {
+namespace {
+
+Scenario load(const std::vector<std::string>& sets) {
+    return load_scenario(std::string(COPPICE_SOURCE_DIR) + "/scenarios/examples/resnet50-weak.toml",
+                         config::parse_settings(sets));
+}
+
+Prediction closed_form(const Scenario& scenario) {
+    const Predictor predictor(scenario);
+    return predictor.predict(predictor.plan(), closed_form_engine());
+}
+
+TEST(FusedStep, is_proved_around_every_strategy_and_counts_the_same_traffic) {
+    for (const Strategy& strategy : strategies()) {
+        for (const std::int32_t workers : {1, 2, 3, 7, 8}) {
+            const CollectiveCase one{workers, parse_strategy(strategy.name, {}, "").parameters};
+            const Schedule collective = strategy.schedule(one);
+            const Verdict verdict = verify(fused_step(collective, 1));
+            ASSERT_TRUE(verdict.ok()) << verdict.flaw->message;
+            EXPECT_EQ(verdict.traffic.messages, verify(collective).traffic.messages);
+        }
+    }
+}
+
+// 7 GPUs share 1000 samples: 6 of them get 143, one 142; the largest share sets the pace.
+TEST(Prediction, the_largest_share_of_an_uneven_batch_sets_the_pace) {
+    const Scenario scenario =
+        load({"training={scaling='strong',global_batch=1000}", "sweep.gpus=7", "sweep.strategies=ring"});
+    const Predictor predictor(scenario);
+    const std::vector<StepPlan> plans = predictor.plan();
+    const Record record = predictor.predict(plans, closed_form_engine()).records.at(0);
+    EXPECT_EQ(record.batch_per_gpu, 143);
+    EXPECT_EQ(record.global_batch, 1000);
+    EXPECT_GT(predictor.step_costs(plans[0]).compute_s, predictor.step_costs(plans[0]).compute_rest_s);
+    EXPECT_DOUBLE_EQ(*record.step_s, *record.compute_s + *record.exposed_comm_s + *record.update_s);
+}
+
+TEST(Prediction, weak_scaling_keeps_the_batch_of_a_gpu_and_its_compute) {
+    const Prediction prediction = closed_form(load({"sweep.gpus=1,8", "sweep.strategies=ring"}));
+    EXPECT_EQ(prediction.records[1].global_batch, 8 * 64);
+    EXPECT_DOUBLE_EQ(*prediction.records[0].compute_s, *prediction.records[1].compute_s);
+    EXPECT_DOUBLE_EQ(*prediction.records[0].speedup, 1);
+    EXPECT_EQ(*prediction.records[0].exposed_comm_s, 0) << "no messages, and no rounding for communication";
+    // Rates: 8 GPUs do 8 times the samples in a step that is longer by the communication.
+    EXPECT_NEAR(*prediction.records[1].speedup, 8 * *prediction.records[0].step_s / *prediction.records[1].step_s,
+                1e-9);
+}
+
+TEST(Prediction, dedicated_servers_are_counted_apart_from_gpus) {
+    const Prediction prediction = closed_form(load({"sweep.gpus=8", "sweep.strategies=ps(placement=dedicated)"}));
+    EXPECT_EQ(prediction.records[0].gpus, 8);
+    EXPECT_EQ(prediction.records[0].servers, 1);
+    EXPECT_DOUBLE_EQ(*prediction.records[0].efficiency, *prediction.records[0].speedup / 8);
+}
+
+// An engine that does not know a machine says so; it never prices another one instead.
+TEST(Prediction, the_closed_forms_refuse_machines_that_they_know_nothing_of) {
+    for (const std::vector<std::string>& machine :
+         {std::vector<std::string>{"cluster.node={gpus=4,link={bandwidth='12 GB/s',latency='3 us'}}"},
+          std::vector<std::string>{"cluster.fabric.backplane=1 GB/s"}}) {
+        std::vector<std::string> sets = machine;
+        sets.insert(sets.end(), {"sweep.gpus=1,8", "sweep.strategies=ring"});
+        const Prediction prediction = closed_form(load(sets));
+        EXPECT_EQ(prediction.records[0].status, "ok") << "one GPU needs neither";
+        EXPECT_EQ(prediction.records[1].status, "n/a");
+        EXPECT_NE(prediction.records[1].status_reason.find("engine sim"), std::string::npos);
+        EXPECT_FALSE(prediction.records[1].step_s) << "and gives no number";
+        EXPECT_TRUE(prediction.records[1].strategy.empty()) << "nothing was executed";
+    }
+}
+
+// Two servers' worth of waiting messages on a small device: 127 gradients of 102 MB (25.6 M parameters, fp32) are 13
+// GB.
+TEST(Prediction, what_arrives_at_a_colocated_server_counts_in_the_memory_warning) {
+    const auto warned = [](const char* strategy) {
+        for (const std::string& warning : closed_form(load({"sweep.gpus=128", "training.batch_per_gpu=16",
+                                                            std::string("sweep.strategies=") + strategy}))
+                                              .warnings)
+            if (warning.find("messages that arrive") != std::string::npos) return true;
+        return false;
+    };
+    EXPECT_TRUE(warned("ps"));
+    EXPECT_TRUE(warned("ps(sum=ordered)"));
+    EXPECT_FALSE(warned("tree"));
+    EXPECT_FALSE(warned("ring"));
+}
+
+// fp16 gradients halve the message and nothing else.
+TEST(Prediction, the_gradient_type_changes_the_message_only) {
+    const Record fp32 = closed_form(load({"sweep.gpus=8", "sweep.strategies=tree"})).records.at(0);
+    const Record fp16 =
+        closed_form(load({"sweep.gpus=8", "sweep.strategies=tree", "workload.gradient_type=fp16"})).records.at(0);
+    EXPECT_EQ(fp16.gradient_bytes * 2, fp32.gradient_bytes);
+    EXPECT_DOUBLE_EQ(*fp16.compute_s, *fp32.compute_s);
+    EXPECT_DOUBLE_EQ(*fp16.update_s, *fp32.update_s);
+    EXPECT_LT(*fp16.exposed_comm_s, 0.51 * *fp32.exposed_comm_s);
+}
+
+TEST(Prediction, sensitivities_have_the_sign_that_physics_demands) {
+    for (const Sensitivity& s : closed_form(load({"sweep.gpus=8", "sweep.strategies=ps,tree,ring"})).sensitivities) {
+        EXPECT_LT(s.link_bandwidth, 0) << s.strategy;
+        EXPECT_GT(s.link_latency, 0) << s.strategy;
+        EXPECT_LT(s.compute_rate, 0) << s.strategy;
+        EXPECT_LT(s.summing_rate, 0) << s.strategy;
+        EXPECT_GE(s.link_bandwidth + s.compute_rate + s.summing_rate, -0.5 - 1e-9) << "together at most one halving";
+    }
+}
+
+// The same input gives the same bytes.
+TEST(Prediction, is_deterministic) {
+    const Scenario scenario = load({"sweep.gpus=1..8"});
+    EXPECT_EQ(to_csv(closed_form(scenario).records), to_csv(closed_form(scenario).records));
+}
+
+}  // namespace
+}  // namespace coppice
