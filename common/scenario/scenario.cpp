@@ -245,6 +245,7 @@ std::string hash_of(const Value& tree) {
 
 fs::path find_scenario(const std::string& file) {
     if (file.find('/') != std::string::npos || file.ends_with(".toml") || fs::is_regular_file(file)) return file;
+    // A folder of that name is no reason not to find coppice's own: -o often makes one.
     std::vector<std::string> names;
     for (const std::string kind : {"papers", "examples"}) {
         for (const std::string& name : data_names(kind)) {
@@ -252,6 +253,7 @@ fs::path find_scenario(const std::string& file) {
             names.push_back(name);
         }
     }
+    if (fs::exists(file)) return file;  // a folder, say: the loader tells
     throw UserError({{file},
                      "",
                      "no such scenario",
