@@ -30,14 +30,19 @@ void add_range(std::string_view text, std::size_t dots, const SourceLocation& wh
     std::uint64_t factor = 2;
     if (colon != std::string_view::npos) {
         const std::string_view step = trimmed(text.substr(colon + 1));
-        const auto [end, error] = std::from_chars(step.data() + 1, step.data() + step.size(), factor);
-        const bool whole =
-            step.size() > 1 && step[0] == '*' && error == std::errc{} && end == step.data() + step.size();
+        bool whole = step.size() > 1 && step[0] == '*';
+        if (whole) {
+            const auto [end, error] = std::from_chars(step.data() + 1, step.data() + step.size(), factor);
+            whole = error == std::errc{} && end == step.data() + step.size();
+        }
         if (!whole || factor < 2 || factor > 1'000'000) fail(text, where, "*FACTOR (2 or more) after the ':'", "");
     }
     if (last < first) fail(text, where, "a range that ends after its beginning", "");
     if (first == 0) fail(text, where, "a range that begins above 0", "0 doubled is 0; write '0 B, 1 KiB..1 MiB'");
-    for (std::uint64_t size = first; size <= last; size *= factor) into.insert(size);
+    for (std::uint64_t size = first;; size *= factor) {
+        into.insert(size);
+        if (size > last / factor) break;  // before the product can overflow
+    }
 }
 
 }  // namespace
