@@ -15,6 +15,7 @@ TEST(SizeList, a_range_doubles_unless_told_otherwise) {
     EXPECT_EQ(parse("64 KiB..256 KiB"), (List{65536, 131072, 262144}));
     EXPECT_EQ(parse("1 kB..5 kB"), (List{1000, 2000, 4000}));
     EXPECT_EQ(parse("1 kB..1 MB:*10"), (List{1000, 10000, 100000, 1000000}));
+    EXPECT_EQ(parse("1000 TB..1 PiB:*1000000"), (List{1000000000000000})) << "10^15 times 10^6 is more than 2^64";
 }
 
 TEST(SizeList, lists_are_sorted_and_without_repetitions) {
