@@ -40,12 +40,12 @@ std::vector<config::Setting> settings_of(const Arguments& read) {
 }
 
 void write_records(const fs::path& folder, const Scenario& scenario, const Prediction& prediction,
-                   const std::vector<std::string>& arguments) {
+                   const std::vector<std::string>& arguments, const std::string& engine) {
     const HeldSignals signals;
     write_whole(folder / "records.csv", to_csv(prediction.records));
     write_whole(folder / "records.jsonl", to_json_lines(prediction.records));
     write_whole(folder / "scenario.toml", config::to_toml(scenario.tree));
-    write_whole(folder / "context.json", context_json("coppice predict", arguments, simulation_engine_name()));
+    write_whole(folder / "context.json", context_json("coppice predict", arguments, engine));
     signals.check();
 }
 
@@ -98,19 +98,19 @@ int run_predict(const std::vector<std::string>& arguments) {
     const Predictor predictor(scenario);
     const std::vector<StepPlan> plans = predictor.plan();
     const bool simulated = engine == "sim";
+    const std::string engine_text = simulated ? simulation_engine_name() : "closed-form (formulas, no contention)";
     const Prediction prediction =
         predictor.predict(plans, simulated ? simulation_engine(parallel) : closed_form_engine());
     for (const std::string& warning : prediction.warnings) fmt::print(stderr, "coppice: warning: {}\n", warning);
     // The records are safe before anything is printed: who reads only the first lines of a long sweep keeps the rest.
     const std::string folder = read.has("output") ? read.text("output") : "";
-    if (!folder.empty()) write_records(folder, scenario, prediction, arguments);
+    if (!folder.empty()) write_records(folder, scenario, prediction, arguments, engine_text);
     if (format == "csv")
         print(to_csv(prediction.records));
     else if (format == "jsonl")
         print(to_json_lines(prediction.records));
     else
-        print(report_header(scenario, simulated ? simulation_engine_name() : "closed-form (formulas, no contention)") +
-              report_tables(scenario, prediction));
+        print(report_header(scenario, engine_text) + report_tables(scenario, prediction));
     if (!folder.empty()) draw(folder, prediction, figures);
     return 0;
 }

@@ -39,6 +39,19 @@ test_the_table_marks_the_points_that_served_to_fit() {
     prints "* served to fit the cluster's constants; the other published values did not"
 }
 
+# What ran is what the result says ran, beside the records as well as in them.
+test_the_context_names_the_engine_that_ran() {
+    local engine name
+    while IFS='|' read -r engine name; do
+        run predict firecaffe-nin --engine "$engine" --gpus 2 --strategy tree --figures none -o "$engine"
+        exits 0
+        holds "the context says $name" grep -qF "\"engine\": \"$name" "$engine/context.json"
+    done <<'ENGINES'
+sim|sim (SimGrid
+closed-form|closed-form (
+ENGINES
+}
+
 test_set_takes_numbers_quantities_and_arrays() {
     run "${predict[@]}" --set 'cluster.link.bandwidth=10 Gbps' --gpus 4
     exits 0
