@@ -45,8 +45,8 @@ StepEngine simulation_engine(int parallel) {
         std::vector<SimJob> simulations;
         simulations.reserve(jobs.size());
         for (const StepJob& job : jobs)
-            simulations.push_back({fmt::format("simulate {}", job.plan->label()), job.plan->schedule.get(), job.binding,
-                                   job.cost, false});
+            simulations.push_back({fmt::format("simulate {}", job.plan->label()), job.plan->step.schedule.get(),
+                                   job.binding, job.cost, false});
         Progress progress;
         IsolateOptions options;
         options.parallel = static_cast<unsigned>(parallel);
@@ -55,7 +55,7 @@ StepEngine simulation_engine(int parallel) {
         std::vector<double> seconds;
         seconds.reserve(jobs.size());
         for (std::size_t i = 0; i < jobs.size(); ++i)
-            seconds.push_back(results[i].workers_end_s(jobs[i].plan->schedule->workers));
+            seconds.push_back(results[i].workers_end_s(jobs[i].plan->step.schedule->workers));
         return seconds;
     };
     return {"sim", "simulation", everything, run};

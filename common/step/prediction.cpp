@@ -65,17 +65,27 @@ Predictor::Predictor(const Scenario& scenario)
     compute_.anchor({static_cast<double>(*baseline.batch) / (measured_s - update_s_), *baseline.batch});
 }
 
+ProvedStep Predictor::prove(const StepPlan& plan) const {
+    ProvedStep step;
+    step.schedule = std::make_shared<const Schedule>(
+        fused_step(plan.choice.strategy->schedule(plan.collective_case), plan.share.gpus_with_largest));
+    const Verdict verdict = verify(*step.schedule);
+    COPPICE_CHECK(verdict.ok(), "{}: {}", plan.label(), verdict.flaw->message);
+    const Binding bound = binding(plan, 1);
+    step.schedule_hash = schedule_hash(*step.schedule);
+    step.messages = verdict.traffic.messages;
+    step.bytes_sent = coppice::bytes_sent(*step.schedule, bound);
+    step.staging_bytes = largest_staging_bytes(*step.schedule, bound);
+    return step;
+}
+
 std::vector<StepPlan> Predictor::plan() const {
-    struct Proved {
-        std::shared_ptr<const Schedule> schedule;
-        std::string hash;
-        Verdict verdict;
-    };
     std::vector<StepPlan> plans;
     for (const std::string& name : scenario_.strategies) {
         const StrategyChoice choice = parse_strategy(name, {scenario_.name, 0, 0}, "sweep.strategies");
-        // Two batches need two proofs only where they divide the GPUs differently.
-        std::map<std::pair<std::int64_t, std::int64_t>, Proved> proved;
+        // Nothing of it depends on the batch but who has the largest share: two batches need two proofs only where they
+        // divide the GPUs differently.
+        std::map<std::pair<std::int64_t, std::int64_t>, ProvedStep> proved;
         for (const std::int64_t batch : scenario_.training.batches) {
             for (const std::int64_t gpus : scenario_.gpus) {
                 StepPlan plan;
@@ -85,18 +95,9 @@ std::vector<StepPlan> Predictor::plan() const {
                 plan.share = share_batch(plan.global_batch, gpus);
                 plan.refusal = choice.strategy->refuses(plan.collective_case);
                 if (!plan.refusal) {
-                    Proved& entry = proved[{gpus, plan.share.gpus_with_largest}];
-                    if (!entry.schedule) {
-                        entry.schedule = std::make_shared<const Schedule>(
-                            fused_step(choice.strategy->schedule(plan.collective_case), plan.share.gpus_with_largest));
-                        entry.verdict = verify(*entry.schedule);
-                        COPPICE_CHECK(entry.verdict.ok(), "{}: {}", plan.label(), entry.verdict.flaw->message);
-                        entry.hash = schedule_hash(*entry.schedule);
-                    }
-                    plan.schedule = entry.schedule;
-                    plan.schedule_hash = entry.hash;
-                    plan.messages = entry.verdict.traffic.messages;
-                    plan.bytes_sent = coppice::bytes_sent(*plan.schedule, binding(plan, 1));
+                    ProvedStep& entry = proved[{gpus, plan.share.gpus_with_largest}];
+                    if (!entry.schedule) entry = prove(plan);
+                    plan.step = entry;
                 }
                 plans.push_back(std::move(plan));
             }
@@ -159,9 +160,9 @@ void Predictor::fill(Record& record, const StepPlan& plan, double step_s) const 
     COPPICE_CHECK(std::isfinite(step_s) && rest_s >= -1e-6 * step_s,
                   "{}: a step of {} s with {} s of compute and {} s of update", plan.label(), step_s, costs.compute_s,
                   costs.update_s);
-    record.exposed_comm_s = plan.messages == 0 ? 0 : std::max(0.0, rest_s);
-    record.messages = static_cast<std::int64_t>(plan.messages);
-    record.bytes_sent = static_cast<std::int64_t>(plan.bytes_sent);
+    record.exposed_comm_s = plan.step.messages == 0 ? 0 : std::max(0.0, rest_s);
+    record.messages = static_cast<std::int64_t>(plan.step.messages);
+    record.bytes_sent = static_cast<std::int64_t>(plan.step.bytes_sent);
     if (plan.gpus() > 1 && *record.exposed_comm_s > 0) {
         const auto n = static_cast<double>(plan.gpus());
         record.algbw_bytes_per_s = static_cast<double>(record.gradient_bytes) / *record.exposed_comm_s;
@@ -212,16 +213,12 @@ std::optional<std::string> Predictor::compare(Record& record) const {
 std::vector<std::string> Predictor::warnings(const std::vector<StepPlan>& plans) const {
     std::vector<std::string> found;
     const double device_bytes = scenario_.cluster.device.memory_bytes;
-    const auto needs = [&](const StepPlan& plan) {
-        const double staging =
-            plan.schedule ? static_cast<double>(largest_staging_bytes(*plan.schedule, binding(plan, 1))) : 0;
-        return std::pair(compute_.memory_bytes(plan.share.largest), staging);
-    };
     const StepPlan* worst = nullptr;
     std::pair<double, double> worst_needs;
     std::int64_t most_gpus = 0;
     for (const StepPlan& plan : plans) {
-        const auto [training, staging] = needs(plan);
+        const double training = compute_.memory_bytes(plan.share.largest);
+        const auto staging = static_cast<double>(plan.step.staging_bytes);
         if (training + staging <= device_bytes) continue;
         if (!worst || training + staging > worst_needs.first + worst_needs.second) {
             worst = &plan;
@@ -320,7 +317,7 @@ Prediction Predictor::predict(const std::vector<StepPlan>& plans, const StepEngi
         } else {
             record.status = "ok";
             record.strategy = plans[i].choice.canonical();
-            record.schedule_hash = plans[i].schedule_hash;
+            record.schedule_hash = plans[i].step.schedule_hash;
             fill(record, plans[i], step_of.at(i));
         }
         if (const std::optional<std::string> missed = compare(record)) prediction.warnings.push_back(*missed);

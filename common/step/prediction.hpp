@@ -18,19 +18,25 @@
 
 namespace coppice {
 
+// The schedule of a whole step, proved, and what follows from it.
+struct ProvedStep {
+    std::shared_ptr<const Schedule> schedule;
+    std::string schedule_hash;
+    std::uint64_t messages = 0;       // of the all-reduce
+    std::uint64_t bytes_sent = 0;     // of the all-reduce, over all ranks
+    std::uint64_t staging_bytes = 0;  // beside the gradients, at the worker that needs most (largest_staging_bytes)
+};
+
 // A step, ready to be timed.
 struct StepPlan {
     StrategyChoice choice;
     CollectiveCase collective_case;
     std::int64_t global_batch = 0;
     BatchShare share;
-    std::optional<std::string> refusal;        // then there is no schedule
-    std::shared_ptr<const Schedule> schedule;  // of the whole step, proved
-    std::string schedule_hash;
-    std::uint64_t messages = 0;    // of the all-reduce
-    std::uint64_t bytes_sent = 0;  // of the all-reduce, over all ranks
+    std::optional<std::string> refusal;  // then there is no schedule
+    ProvedStep step;
     std::int64_t gpus() const { return collective_case.workers; }
-    std::int64_t servers() const { return schedule ? schedule->servers() : 0; }
+    std::int64_t servers() const { return step.schedule ? step.schedule->servers() : 0; }
     std::string label() const;  // "tree on 32 GPUs, batch 1024"
 };
 
@@ -82,8 +88,7 @@ class Predictor {
 public:
     explicit Predictor(const Scenario& scenario);
 
-    // Plans of the whole sweep, in the order of the records. A schedule that the verifier refuses is coppice's own
-    // fault: COPPICE_CHECK.
+    // Plans of the whole sweep, in the order of the records.
     std::vector<StepPlan> plan() const;
 
     Prediction predict(const std::vector<StepPlan>& plans, const StepEngine& engine) const;
@@ -95,6 +100,8 @@ public:
     StepCosts step_costs(const StepPlan& plan) const;
 
 private:
+    // A schedule that the verifier refuses is coppice's own fault: COPPICE_CHECK.
+    ProvedStep prove(const StepPlan& plan) const;
     Binding binding(const StepPlan& plan, double compute_factor) const;
     std::vector<StepJob> jobs(const std::vector<StepPlan>& plans, const std::vector<std::size_t>& timed,
                               const std::vector<std::size_t>& varied) const;
