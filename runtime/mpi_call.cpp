@@ -5,9 +5,13 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <fstream>
+#include <map>
 #include <thread>
+#include <vector>
 
 namespace coppice {
+static const int kNap = getenv("NAP") ? atoi(getenv("NAP")) : 50;
 
 bool Idle::wait() {
     if (options_.interrupt != nullptr && *options_.interrupt != 0) throw Interrupted(*options_.interrupt);
@@ -19,7 +23,7 @@ bool Idle::wait() {
     if (options_.doze)
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
     else if (options_.yield)
-        ::sched_yield();
+        std::this_thread::sleep_for(std::chrono::microseconds(kNap));
     return std::chrono::duration<double>(now - since_).count() < options_.timeout_s;
 }
 
@@ -108,29 +112,72 @@ MPI_Datatype mpi_datatype(ElementType type) {
     COPPICE_CHECK(false, "element type {}", static_cast<int>(type));
 }
 
-Crowd survey_crowd(const Communicator& comm, const WaitOptions& options) {
+namespace {
+
+// Tells machines apart where host names do not: containers and emulated hosts of one machine have names of their own
+// and share its cores.
+struct Seat {
+    char kernel[64] = "";  // this boot of the kernel below; the host's name where the kernel does not say
+    cpu_set_t cores;
+};
+
+Seat seat_of_this_rank() {
+    static_assert(MPI_MAX_PROCESSOR_NAME >= sizeof(Seat::kernel));
+    Seat seat;
+    std::string kernel;
+    if (std::ifstream file("/proc/sys/kernel/random/boot_id"); !std::getline(file, kernel) || kernel.empty()) {
+        char host[MPI_MAX_PROCESSOR_NAME] = "";
+        int length = 0;
+        MPI_Get_processor_name(host, &length);
+        kernel = host;
+    }
+    kernel.copy(seat.kernel, sizeof seat.kernel - 1);
+    // mpirun may have bound each rank to a core of its own, so one mask alone does not tell.
+    CPU_ZERO(&seat.cores);
+    if (::sched_getaffinity(0, sizeof seat.cores, &seat.cores) != 0) CPU_SET(0, &seat.cores);
+    return seat;
+}
+
+int count_hosts(const Communicator& comm, const WaitOptions& options) {
     MPI_Comm host = MPI_COMM_NULL;
     comm.check(MPI_Comm_split_type(comm.get(), MPI_COMM_TYPE_SHARED, comm.rank(), MPI_INFO_NULL, &host),
                "MPI_Comm_split_type");
-    Crowd crowd;
     int rank_here = 0;
-    {
-        const Communicator here(host);
-        crowd.ranks_here = here.size();
-        rank_here = here.rank();
-        // mpirun may have bound each rank to a core of its own, so one mask alone does not tell.
-        cpu_set_t mask;
-        CPU_ZERO(&mask);
-        if (::sched_getaffinity(0, sizeof mask, &mask) != 0) CPU_SET(0, &mask);
-        here.all_reduce(reinterpret_cast<unsigned char*>(&mask), sizeof mask, MPI_BYTE, MPI_BOR,
-                        "MPI_Iallreduce of affinity masks", options);
-        crowd.cores_here = CPU_COUNT(&mask);
-    }
+    MPI_Comm_rank(host, &rank_here);
     MPI_Comm_free(&host);
-    int sums[2] = {rank_here == 0 ? 1 : 0, crowd.ranks_here > crowd.cores_here ? 1 : 0};
-    comm.all_reduce(sums, 2, MPI_INT, MPI_SUM, "MPI_Iallreduce of ranks and cores", options);
-    crowd.hosts = sums[0];
-    crowd.crowded = sums[1] > 0;
+    int firsts = rank_here == 0 ? 1 : 0;
+    comm.all_reduce(&firsts, 1, MPI_INT, MPI_SUM, "MPI_Iallreduce of hosts", options);
+    return firsts;
+}
+
+}  // namespace
+
+Crowd survey_crowd(const Communicator& comm, const WaitOptions& options) {
+    Crowd crowd;
+    crowd.hosts = count_hosts(comm, options);
+    const Seat mine = seat_of_this_rank();
+    std::vector<Seat> seats(static_cast<std::size_t>(comm.size()));
+    MPI_Request request = MPI_REQUEST_NULL;
+    comm.check(MPI_Iallgather(&mine, sizeof mine, MPI_BYTE, seats.data(), sizeof mine, MPI_BYTE, comm.get(), &request),
+               "MPI_Iallgather of cores");
+    comm.finish(request, "MPI_Iallgather of cores", options);
+    struct Machine {
+        int ranks = 0;
+        cpu_set_t cores;
+    };
+    std::map<std::string, Machine> machines;
+    for (const Seat& seat : seats) {
+        const auto [found, fresh] = machines.try_emplace(seat.kernel);
+        if (fresh) CPU_ZERO(&found->second.cores);
+        ++found->second.ranks;
+        CPU_OR(&found->second.cores, &found->second.cores, &seat.cores);
+    }
+    crowd.machines = static_cast<int>(machines.size());
+    const Machine& here = machines.at(mine.kernel);
+    crowd.ranks_here = here.ranks;
+    crowd.cores_here = CPU_COUNT(&here.cores);
+    for (const auto& [kernel, machine] : machines)
+        crowd.crowded = crowd.crowded || machine.ranks > CPU_COUNT(&machine.cores);
     return crowd;
 }
 

@@ -77,12 +77,14 @@ private:
 
 MPI_Datatype mpi_datatype(ElementType type);
 
-// How the ranks share their machines. Collective.
+// How the ranks share their machines. A host is what MPI takes for one; a machine, what has cores: several hosts may be
+// containers, or emulated, on one. Collective.
 struct Crowd {
-    int ranks_here = 0;  // on this host
+    int ranks_here = 0;  // on this machine
     int cores_here = 0;  // that any of them may use (the union of their affinity masks)
     int hosts = 0;
-    bool crowded = false;  // somewhere there are more ranks than cores; the same on all ranks
+    int machines = 0;
+    bool crowded = false;  // some machine has more ranks than cores; the same on all ranks
 };
 Crowd survey_crowd(const Communicator& comm, const WaitOptions& options);
 
