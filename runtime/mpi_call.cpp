@@ -11,7 +11,15 @@
 #include <vector>
 
 namespace coppice {
-static const int kNap = getenv("NAP") ? atoi(getenv("NAP")) : 50;
+
+namespace {
+
+// Short next to any message over a network, and as many cores as there are can serve many sleepers, while a rank that
+// only yields keeps its turn in the scheduler's eyes and gets the processor back late: with 8 ranks on 2 cores a step
+// of a ring then lasted 20 ms more (docs/validation.md).
+constexpr std::chrono::microseconds kNap{20};
+
+}  // namespace
 
 bool Idle::wait() {
     if (options_.interrupt != nullptr && *options_.interrupt != 0) throw Interrupted(*options_.interrupt);
@@ -23,7 +31,7 @@ bool Idle::wait() {
     if (options_.doze)
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
     else if (options_.yield)
-        std::this_thread::sleep_for(std::chrono::microseconds(kNap));
+        std::this_thread::sleep_for(kNap);
     return std::chrono::duration<double>(now - since_).count() < options_.timeout_s;
 }
 

@@ -21,7 +21,7 @@ namespace coppice {
 // How long to wait, and how.
 struct WaitOptions {
     double timeout_s = 30;                                  // without any progress
-    bool yield = true;                                      // more ranks than cores: give way instead of spinning
+    bool yield = true;                                      // more ranks than cores: nap instead of spinning
     bool doze = false;                                      // sleep for milliseconds: who has no part in what is timed
     const volatile std::sig_atomic_t* interrupt = nullptr;  // becomes a signal's number when one has come
 };

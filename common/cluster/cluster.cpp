@@ -69,6 +69,19 @@ Link read_link(TableReader table) {
             segment.fail("from", "segments in ascending order");
         link.segments.push_back(read);
     }
+    link.both_ways_bytes_per_s = table.quantity_if("both_ways", Dimension::BytesPerSecond, Sign::Positive);
+    const double one_way = link.peak_bytes_per_s();
+    if (link.both_ways_bytes_per_s &&
+        (*link.both_ways_bytes_per_s > one_way || *link.both_ways_bytes_per_s < one_way / 2))
+        table.fail("both_ways",
+                   fmt::format("between half of the bandwidth and all of it: {} to {}",
+                               format_rounded(one_way / 2, Dimension::BytesPerSecond),
+                               format_rounded(one_way, Dimension::BytesPerSecond)),
+                   "what a node sends while it receives as much");
+    if (const auto segment = table.quantity_if("segment", Dimension::Bytes, Sign::NonNegative))
+        link.segment_bytes = static_cast<std::uint64_t>(*segment);
+    if (table.has("in_flight"))
+        link.segments_in_flight = static_cast<std::uint32_t>(table.integer("in_flight", 1, 1'000'000));
     table.finish();
     return link;
 }

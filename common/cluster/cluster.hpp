@@ -45,6 +45,13 @@ struct LinkSegment {
 struct Link {
     std::vector<LinkSegment> segments;  // at least one, the first from 0, ascending
     double overhead_s = 0;              // per message, of the sender's processor: LogGP's o
+    // Each way, while a node sends and receives at the same time (acknowledgements, a shared bus); none: the two do not
+    // touch each other.
+    std::optional<double> both_ways_bytes_per_s;
+    // How the runtime is to send a message here, if the file says so: in pieces of this size (0: whole), so many posted
+    // at a time. Latency and bandwidth are of messages sent in this way.
+    std::optional<std::uint64_t> segment_bytes;
+    std::optional<std::uint32_t> segments_in_flight;
     const LinkSegment& segment_of(std::uint64_t bytes) const;
     double latency_s() const;         // the smallest segment latency
     double peak_bytes_per_s() const;  // the fastest segment's

@@ -5,6 +5,7 @@
 #include "common/result/context.hpp"
 #include "common/units/quantity.hpp"
 #include "common/version.hpp"
+#include "runtime/program/mpi_library.hpp"
 
 #include <fmt/format.h>
 
@@ -14,16 +15,6 @@
 namespace coppice::program {
 
 namespace {
-
-std::string mpi_library() {
-    char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
-    int length = 0;
-    MPI_Get_library_version(text, &length);
-    std::string first(text, static_cast<std::size_t>(length));
-    first.erase(std::min(first.find_first_of("\n,"), first.size()));
-    std::replace(first.begin(), first.end(), '\t', ' ');
-    return first;
-}
 
 std::string microseconds(double seconds) {
     const double us = seconds * 1e6;
@@ -50,20 +41,14 @@ BenchReport::BenchReport(const BenchSetup& setup, const std::vector<std::string>
     : setup_(setup), arguments_(arguments) {
     context_ = {{"ranks", std::to_string(ranks)},
                 {"hosts", std::to_string(crowd.hosts)},
-                {"ranks_on_first_host", std::to_string(crowd.ranks_here)},
-                {"cores_on_first_host", std::to_string(crowd.cores_here)},
-                {"waiting", crowd.crowded ? "yields: more ranks than cores" : "spins"}};
+                {"machines", std::to_string(crowd.machines)},
+                {"ranks_on_first_machine", std::to_string(crowd.ranks_here)},
+                {"cores_on_first_machine", std::to_string(crowd.cores_here)},
+                {"waiting", crowd.crowded ? "naps: more ranks than cores" : "spins"}};
     for (const Contender& contender : setup.contenders) name_width_ = std::max(name_width_, contender.name.size());
     name_width_ = std::max<std::size_t>(name_width_, 8);
     if (setup.output) prepare_folder(*setup.output);
-    fmt::print(stderr, "coppice-run: {} ranks on {} {}; {}\n", ranks, crowd.hosts, crowd.hosts == 1 ? "host" : "hosts",
-               mpi_library());
-    if (crowd.crowded)
-        fmt::print(
-            stderr,
-            "coppice-run: warning: more ranks than cores ({} on {}): waiting ranks yield, and times say more about "
-            "the scheduler than about the strategy\n",
-            crowd.ranks_here, crowd.cores_here);
+    warn_of_crowd(crowd, ranks);
     if (setup.format == "csv") print(to_csv({}));
     if (setup.format != "table") return;
     std::string text =
