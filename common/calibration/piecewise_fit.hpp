@@ -1,0 +1,71 @@
+// Measured times by size as a few straight pieces: T(n) = alpha + n / B in each, the cost model's segments.
+//
+// Weighted least squares on relative residuals (sizes go over nine decades, and a user asks "by how many per cent");
+// breaks by dynamic programming over the sizes, so they are the best there are for their number; their number by the
+// Bayesian information criterion, in which a piece counts three parameters (alpha, B, where it begins):
+//
+//     BIC(k) = m ln(RSS/m + floor^2) + (3k - 1) ln m          m points, floor = kNoiseFloor
+//
+// The floor keeps a fit that is nearly perfect from paying for pieces that explain noise below what a timer can tell.
+// Sources: Schwarz 1978 (BIC); Bai and Perron 2003 (breaks by dynamic programming).
+#pragma once
+
+#include "common/cluster/cluster.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace coppice {
+
+// Relative. Medians of repeated measurements differ by this from run to run on a quiet machine.
+inline constexpr double kNoiseFloor = 0.005;
+
+struct TimedSize {
+    double bytes = 0;
+    double seconds = 0;  // above 0
+};
+
+struct FitOptions {
+    int segments = 0;  // 0: as many as the criterion chooses, up to kMostSegments
+    double tolerance =
+        0.05;  // a larger size may take so much less time than a smaller one before one of them is left out
+    double outlier = 0.10;  // a point is left out only if it misses by more than this, and by 4 deviations (MAD)
+};
+inline constexpr int kMostSegments = 6;
+inline constexpr int kLeastPointsOfSegment = 3;
+
+struct FitResidual {
+    double bytes = 0;
+    double seconds = 0;  // measured
+    double fitted_s = 0;
+    std::string left_out;  // why this point did not take part: "outlier", "not monotone"; else empty
+    double error() const { return fitted_s / seconds - 1; }
+};
+
+// How good it is. Relative errors are of the points that took part.
+struct FitQuality {
+    std::int64_t points = 0;  // that took part
+    std::int64_t left_out = 0;
+    double mean_error = 0;  // of |fitted / measured - 1|
+    double median_error = 0;
+    double worst_error = 0;
+    double worst_bytes = 0;  // where
+    double criterion = 0;    // BIC
+};
+
+struct PiecewiseFit {
+    std::vector<LinkSegment> segments;  // the first from 0
+    FitQuality quality;
+    std::vector<FitResidual> residuals;  // all points, by size
+    std::vector<double> criteria;        // BIC with 1, 2, ... segments, as far as the points allow
+};
+
+// Points in any order; several of one size count as their median. UserError-free: fewer than two sizes is a
+// COPPICE_CHECK, so callers say first what is missing. alpha >= 0 and B > 0 always.
+PiecewiseFit fit_piecewise(std::vector<TimedSize> points, const FitOptions& options);
+
+// alpha + bytes/B of the segment that holds it.
+double fitted_s(const std::vector<LinkSegment>& segments, double bytes);
+
+}  // namespace coppice
