@@ -218,10 +218,8 @@ std::optional<std::size_t> worst_outlier(const std::vector<TimedSize>& points, c
 }  // namespace
 
 double fitted_s(const std::vector<LinkSegment>& segments, double bytes) {
-    const LinkSegment* found = &segments.front();
-    for (const LinkSegment& segment : segments)
-        if (bytes >= segment.from_bytes) found = &segment;
-    return found->latency_s + bytes / found->bytes_per_s;
+    const LinkSegment& segment = segment_of(segments, bytes);
+    return segment.latency_s + bytes / segment.bytes_per_s;
 }
 
 PiecewiseFit fit_piecewise(std::vector<TimedSize> points, const FitOptions& options) {

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "common/cluster/cluster.hpp"
+#include "common/cluster/fit_quality.hpp"
 
 #include <cstdint>
 #include <string>
@@ -34,25 +35,6 @@ struct FitOptions {
 };
 inline constexpr int kMostSegments = 6;
 inline constexpr int kLeastPointsOfSegment = 3;
-
-struct FitResidual {
-    double bytes = 0;
-    double seconds = 0;  // measured
-    double fitted_s = 0;
-    std::string left_out;  // why this point did not take part: "outlier", "not monotone"; else empty
-    double error() const { return fitted_s / seconds - 1; }
-};
-
-// How good it is. Relative errors are of the points that took part.
-struct FitQuality {
-    std::int64_t points = 0;  // that took part
-    std::int64_t left_out = 0;
-    double mean_error = 0;  // of |fitted / measured - 1|
-    double median_error = 0;
-    double worst_error = 0;
-    double worst_bytes = 0;  // where
-    double criterion = 0;    // BIC
-};
 
 struct PiecewiseFit {
     std::vector<LinkSegment> segments;  // the first from 0
