@@ -14,6 +14,7 @@
 #include "common/cluster/fit_quality.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,7 @@ struct FitOptions {
     int segments = 0;  // 0: as many as the criterion chooses, up to kMostSegments
     double tolerance =
         0.05;  // a larger size may take so much less time than a smaller one before one of them is left out
+    double overhead_s = 0;  // part of every time, of no segment: alpha + n/B is the rest; at most the shortest time
     double outlier = 0.10;  // a point is left out only if it misses by more than this, and by 4 deviations (MAD)
 };
 inline constexpr int kMostSegments = 6;
@@ -49,5 +51,17 @@ PiecewiseFit fit_piecewise(std::vector<TimedSize> points, const FitOptions& opti
 
 // alpha + bytes/B of the segment that holds it.
 double fitted_s(const std::vector<LinkSegment>& segments, double bytes);
+
+// Where the fitted time falls by more than `tolerance` as the size grows: at the beginning of a segment.
+struct FittedDrop {
+    double bytes = 0;
+    double before_s = 0;
+    double after_s = 0;
+};
+std::vector<FittedDrop> fitted_drops(const std::vector<LinkSegment>& segments, double tolerance);
+
+// Why these times are no function of the size that straight pieces could follow, or nothing: more than a quarter of the
+// sizes left out, or a mean error of more than 10 %.
+std::optional<std::string> too_noisy(const FitQuality& quality);
 
 }  // namespace coppice
