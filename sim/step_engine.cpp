@@ -58,7 +58,7 @@ StepEngine simulation_engine(int parallel) {
             seconds.push_back(results[i].workers_end_s(jobs[i].plan->step.schedule->workers));
         return seconds;
     };
-    return {"sim", "simulation", everything, run};
+    return {"sim", "simulation", everything, run, true};
 }
 
 std::string simulation_engine_name() {

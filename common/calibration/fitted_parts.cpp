@@ -10,7 +10,8 @@ namespace {
 
 std::vector<LinkSegment> rounded(std::vector<LinkSegment> segments) {
     for (LinkSegment& segment : segments) {
-        segment.latency_s = seven_digits(segment.latency_s);
+        // What is left of a zero after rounding is below what a cluster file takes for a duration.
+        segment.latency_s = segment.latency_s < 1e-12 ? 0 : seven_digits(segment.latency_s);
         segment.bytes_per_s = seven_digits(segment.bytes_per_s);
     }
     return segments;

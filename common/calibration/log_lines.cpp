@@ -65,4 +65,11 @@ std::optional<double> number_in(std::string_view word) {
     return value;
 }
 
+std::optional<double> seconds_in(std::string_view microseconds) {
+    if (!number_in(microseconds)) return std::nullopt;
+    const bool exponent = microseconds.find_first_of("eE") != std::string_view::npos;
+    if (exponent) return *number_in(microseconds) * 1e-6;
+    return number_in(std::string(microseconds) + "e-6");
+}
+
 }  // namespace coppice::logs

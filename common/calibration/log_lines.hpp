@@ -1,7 +1,6 @@
 // What the readers of logs share: lines without the labels of launchers, and their words. Not for anybody else.
 #pragma once
 
-#include <cstdlib>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,5 +20,7 @@ std::vector<Line> lines_of(std::string_view text);
 
 bool is_whole(std::string_view word);                    // decimal digits only
 std::optional<double> number_in(std::string_view word);  // finite, and nothing behind it
+// The same of microseconds, as the double next to the decimal that is written.
+std::optional<double> seconds_in(std::string_view microseconds);
 
 }  // namespace coppice::logs

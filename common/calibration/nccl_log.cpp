@@ -116,10 +116,10 @@ double half_digit(std::string_view word) {
 }
 
 // algbw is size / time, in units of 1e9: a row in which it is not was mangled on its way.
-bool contradictory(double bytes, double us, const std::string& algbw) {
+bool contradictory(double bytes, double seconds, const std::string& algbw) {
     const auto printed = number_in(algbw);
     if (!printed) return false;
-    const double computed = bytes / us * 1e-3;
+    const double computed = bytes / seconds * 1e-9;
     return std::abs(*printed - computed) > 1.01 * half_digit(algbw) + 0.01 * computed;
 }
 
@@ -200,17 +200,17 @@ private:
         if (header->root && columns[0] != "-1" && !named_)
             refuse(at(line.number), fmt::format("rows with a root ({})", columns[0]));
         const std::string& time = columns[first];
-        const auto us = number_in(time);
-        if (!us || !(*us > 0)) return leave_out(fmt::format("a time of '{}'", time));
+        const auto seconds = seconds_in(time);
+        if (!seconds || !(*seconds > 0)) return leave_out(fmt::format("a time of '{}'", time));
         if (const auto wrong = wrong_result(columns[first + 3], header->deviation, type)) return leave_out(*wrong);
-        if (contradictory(bytes, *us, columns[first + 1]))
+        if (contradictory(bytes, *seconds, columns[first + 1]))
             return leave_out(
                 fmt::format("a time of {} us that contradicts its algbw of {} GB/s", time, columns[first + 1]));
         const RankRange range = ranks_of(columns[first + 2], columns[first + 1]);
         least_ranks_ = std::max(least_ranks_, range.least);
         most_ranks_ = std::min(most_ranks_, range.most);
         last_row_ = line.number;
-        log_.points.push_back({bytes, *us * 1e-6});
+        log_.points.push_back({bytes, *seconds});
     }
 
     void tell_ranks() {

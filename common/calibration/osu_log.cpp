@@ -64,13 +64,13 @@ MeasuredLog parse_osu_log(const std::vector<Line>& lines, const std::string& fil
             test = *named;
         } else if (!test.empty() && has_words_of_a_row(line.words)) {
             const double bytes = *number_in(line.words[0]);
-            const double us = *number_in(line.words[1]);
+            const double seconds = *seconds_in(line.words[1]);
             if (line.words.back() == "Fail")
                 log.left_out.push_back({line.number, bytes, "a result that failed its validation"});
-            else if (!(us > 0))
+            else if (!(seconds > 0))
                 log.left_out.push_back({line.number, bytes, fmt::format("a time of '{}'", line.words[1])});
             else
-                log.points.push_back({bytes, us * 1e-6});
+                log.points.push_back({bytes, seconds});
         } else if (!line.text.empty() && !line.comment()) {
             ++log.other_lines;
         }

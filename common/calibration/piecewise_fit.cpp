@@ -167,12 +167,16 @@ struct Chosen {
     std::vector<double> criteria;
 };
 
-// Between two pieces the break is where their lines meet, or where the later one's first point is if they do not.
+// Between two pieces the break is where their lines meet. If they do not, it is where the later one's first point is;
+// but if the time would fall there, and less so nearer to the earlier one's last point, it is there: no point lies
+// between, and a time that falls as the size grows is the less likely one.
 double break_between(const Line& before, const Line& after, double last, double first) {
     const double slopes = before.per_byte - after.per_byte;
     if (slopes != 0) {
         const double meet = (after.alpha - before.alpha) / slopes;
         if (meet > last && meet <= first) return std::ceil(meet);
+        const bool falls = after.alpha + after.per_byte * first < before.alpha + before.per_byte * first;
+        if (meet <= last && falls) return std::min(first, std::floor(last) + 1);
     }
     return first;
 }
@@ -289,7 +293,7 @@ std::vector<FittedDrop> fitted_drops(const std::vector<LinkSegment>& segments, d
     return drops;
 }
 
-std::optional<std::string> too_noisy(const FitQuality& quality) {
+std::optional<std::string> unreliable(const FitQuality& quality) {
     const auto sizes = static_cast<double>(quality.points + quality.left_out);
     const double out = static_cast<double>(quality.left_out) / sizes;
     if (out > 0.25)

@@ -60,8 +60,8 @@ struct FittedDrop {
 };
 std::vector<FittedDrop> fitted_drops(const std::vector<LinkSegment>& segments, double tolerance);
 
-// Why these times are no function of the size that straight pieces could follow, or nothing: more than a quarter of the
-// sizes left out, or a mean error of more than 10 %.
-std::optional<std::string> too_noisy(const FitQuality& quality);
+// Why a fit should not be relied upon, or nothing: more than a quarter of the sizes left out (such times are no
+// function of the size), or a mean error of more than 10 %.
+std::optional<std::string> unreliable(const FitQuality& quality);
 
 }  // namespace coppice

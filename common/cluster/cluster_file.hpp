@@ -1,8 +1,8 @@
 // A cluster as the text of a cluster file, which read_cluster reads back (docs/scenario-files.md has the keys). What
 // `coppice fit` writes.
 //
-// Every quantity reads back as the same double; relative errors of a fit are rounded to seven digits. A rate that follows
-// from the memory bandwidth unless told is left out where it does.
+// Every quantity reads back as the same double; relative errors of a fit are rounded to seven digits. A rate that
+// follows from the memory bandwidth unless told is left out where it does.
 #pragma once
 
 #include "common/cluster/cluster.hpp"

@@ -239,7 +239,7 @@ void read_sweep(TableReader table, Scenario& scenario) {
             scenario.strategies.push_back(canonical);
     }
     if (scenario.strategies.empty())
-        table.fail("strategies", "at least one strategy", did_you_mean("", strategy_names()));
+        table.fail("strategies", "at least one strategy", did_you_mean("", all_strategy_names()));
     table.finish();
 }
 

@@ -29,6 +29,14 @@ std::optional<std::string> closed_form_refuses(const StepPlan& plan, const Clust
     return std::nullopt;
 }
 
+// What an engine says to a point that nothing else speaks against. Times that were measured need none of what the
+// closed forms assume of a cluster.
+std::optional<std::string> engine_refuses(const StepEngine& engine, const StepPlan& plan, const Cluster& cluster) {
+    if (plan.step.schedule) return engine.refuses(plan, cluster);
+    if (engine.plays_schedules) return "measured times have no schedule to simulate; use --engine closed-form";
+    return std::nullopt;
+}
+
 std::vector<double> closed_form_steps(const std::vector<StepJob>& jobs) {
     std::vector<double> seconds;
     for (const StepJob& job : jobs) {
@@ -44,7 +52,7 @@ std::vector<double> closed_form_steps(const std::vector<StepJob>& jobs) {
 }  // namespace
 
 StepEngine closed_form_engine() {
-    return {"closed-form", "prediction", closed_form_refuses, closed_form_steps};
+    return {"closed-form", "prediction", closed_form_refuses, closed_form_steps, false};
 }
 
 Predictor::Predictor(const Scenario& scenario)
@@ -94,7 +102,10 @@ std::vector<StepPlan> Predictor::plan() const {
                 plan.global_batch = scenario_.training.scaling == Scaling::Strong ? batch : batch * gpus;
                 plan.share = share_batch(plan.global_batch, gpus);
                 plan.refusal = choice.strategy->refuses(plan.collective_case);
-                if (!plan.refusal) {
+                if (!plan.refusal && choice.strategy->refuses_on)
+                    plan.refusal = choice.strategy->refuses_on(plan.collective_case,
+                                                               scenario_.workload.gradient_bytes(), scenario_.cluster);
+                if (!plan.refusal && choice.strategy->schedule) {
                     ProvedStep& entry = proved[{gpus, plan.share.gpus_with_largest}];
                     if (!entry.schedule) entry = prove(plan);
                     plan.step = entry;
@@ -160,9 +171,12 @@ void Predictor::fill(Record& record, const StepPlan& plan, double step_s) const 
     COPPICE_CHECK(std::isfinite(step_s) && rest_s >= -1e-6 * step_s,
                   "{}: a step of {} s with {} s of compute and {} s of update", plan.label(), step_s, costs.compute_s,
                   costs.update_s);
-    record.exposed_comm_s = plan.step.messages == 0 ? 0 : std::max(0.0, rest_s);
-    record.messages = static_cast<std::int64_t>(plan.step.messages);
-    record.bytes_sent = static_cast<std::int64_t>(plan.step.bytes_sent);
+    const bool silent = plan.step.schedule ? plan.step.messages == 0 : plan.gpus() == 1;
+    record.exposed_comm_s = silent ? 0 : std::max(0.0, rest_s);
+    if (plan.step.schedule) {
+        record.messages = static_cast<std::int64_t>(plan.step.messages);
+        record.bytes_sent = static_cast<std::int64_t>(plan.step.bytes_sent);
+    }
     if (plan.gpus() > 1 && *record.exposed_comm_s > 0) {
         const auto n = static_cast<double>(plan.gpus());
         record.algbw_bytes_per_s = static_cast<double>(record.gradient_bytes) / *record.exposed_comm_s;
@@ -292,11 +306,12 @@ Prediction Predictor::predict(const std::vector<StepPlan>& plans, const StepEngi
     std::vector<std::size_t> timed;
     std::vector<std::size_t> varied;
     for (std::size_t i = 0; i < plans.size(); ++i) {
-        refusals.push_back(plans[i].refusal ? plans[i].refusal : engine.refuses(plans[i], scenario_.cluster));
+        refusals.push_back(plans[i].refusal ? plans[i].refusal : engine_refuses(engine, plans[i], scenario_.cluster));
         if (refusals[i]) continue;
         timed.push_back(i);
         const bool most_gpus = i + 1 == plans.size() || plans[i + 1].gpus() <= plans[i].gpus();
-        if (most_gpus) varied.push_back(i);
+        // What another link would do to a measured time is not in it.
+        if (most_gpus && plans[i].step.schedule) varied.push_back(i);
     }
     const std::vector<StepJob> all = jobs(plans, timed, varied);
     const std::vector<double> seconds = engine.run(all);

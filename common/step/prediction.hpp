@@ -34,7 +34,7 @@ struct StepPlan {
     std::int64_t global_batch = 0;
     BatchShare share;
     std::optional<std::string> refusal;  // then there is no schedule
-    ProvedStep step;
+    ProvedStep step;                     // empty for a strategy that has times only
     std::int64_t gpus() const { return collective_case.workers; }
     std::int64_t servers() const { return step.schedule ? step.schedule->servers() : 0; }
     std::string label() const;  // "tree on 32 GPUs, batch 1024"
@@ -46,7 +46,8 @@ struct StepJob {
     CostModel cost;
 };
 
-// What times steps.
+// What times steps. Those without a schedule are priced by their strategy's times, or refused by an engine that plays
+// schedules.
 struct StepEngine {
     std::string name;  // as records say it: "sim", "closed-form"
     std::string kind;  // of its records: "simulation", "prediction"
@@ -54,6 +55,7 @@ struct StepEngine {
     std::function<std::optional<std::string>(const StepPlan&, const Cluster&)> refuses;
     // Seconds from the start of the step to the end of the last worker's update, per job.
     std::function<std::vector<double>(const std::vector<StepJob>&)> run;
+    bool plays_schedules = false;
 };
 
 // compute + the strategy's formula + update. Refuses clusters that the formulas know nothing of: several GPUs a node, a
