@@ -94,7 +94,7 @@ test_logs_of_several_numbers_of_ranks_and_one_after_the_other() {
     run fit four.log --base first.toml -o second.toml --name both
     exits 0
     for file in both.toml second.toml; do
-        run show cluster ./$file
+        run show cluster "./$file"
         prints "all-reduce on 4 ranks"
         prints "all-reduce on 8 ranks"
     done
