@@ -113,7 +113,7 @@ std::string report_header(const Scenario& scenario, const std::string& engine) {
                                 format_rounded(static_cast<double>(workload.gradient_bytes()), Dimension::Bytes),
                                 workload.gradient_type));
     line("cluster", fmt::format("{}: {}, {} a node; link {}, {}", cluster.name, cluster.device.name,
-                                cluster.gpus_per_node, format_bandwidth_both(cluster.link.peak_bytes_per_s()),
+                                cluster.gpus_per_node, format_bandwidth_both(cluster.link.bytes_per_s()),
                                 format_rounded(cluster.link.latency_s(), Dimension::Seconds)));
     line("training", training_sentence(scenario));
     line("speedup", baseline_sentence(scenario));
