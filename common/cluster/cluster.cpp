@@ -8,10 +8,8 @@ namespace coppice {
 using config::Sign;
 using config::TableReader;
 
-double Link::peak_bytes_per_s() const {
-    double peak = 0;
-    for (const LinkSegment& segment : segments) peak = std::max(peak, segment.bytes_per_s);
-    return peak;
+double Link::bytes_per_s() const {
+    return segments.back().bytes_per_s;
 }
 
 double Link::latency_s() const {
@@ -21,6 +19,10 @@ double Link::latency_s() const {
 }
 
 const LinkSegment& Link::segment_of(std::uint64_t bytes) const {
+    return coppice::segment_of(segments, bytes);
+}
+
+const LinkSegment& segment_of(const std::vector<LinkSegment>& segments, std::uint64_t bytes) {
     const LinkSegment* found = &segments.front();
     for (const LinkSegment& segment : segments)
         if (static_cast<double>(bytes) >= segment.from_bytes) found = &segment;
@@ -46,38 +48,37 @@ Device read_device(TableReader table) {
     return device;
 }
 
-Link read_link(TableReader table) {
-    Link link;
-    link.overhead_s = table.quantity_or("overhead", 0, Dimension::Seconds, Sign::NonNegative);
-    std::vector<TableReader> segments = table.tables("segments");
-    if (segments.empty()) {
-        link.segments.push_back({0, table.quantity("latency", Dimension::Seconds, Sign::NonNegative),
-                                 table.quantity("bandwidth", Dimension::BytesPerSecond, Sign::Positive)});
-    } else if (table.has("latency") || table.has("bandwidth")) {
-        table.fail(table.has("latency") ? "latency" : "bandwidth",
-                   "either 'latency' and 'bandwidth' or 'segments', not both",
-                   "each segment has its own latency and bandwidth");
-    }
-    for (TableReader& segment : segments) {
+// Ascending, the first from 0 B.
+std::vector<LinkSegment> read_segments(TableReader& table, const char* key) {
+    std::vector<LinkSegment> segments;
+    for (TableReader& segment : table.tables(key)) {
         LinkSegment read;
         read.from_bytes = segment.quantity("from", Dimension::Bytes, Sign::NonNegative);
         read.latency_s = segment.quantity("latency", Dimension::Seconds, Sign::NonNegative);
         read.bytes_per_s = segment.quantity("bandwidth", Dimension::BytesPerSecond, Sign::Positive);
         segment.finish();
-        if (link.segments.empty() && read.from_bytes != 0) segment.fail("from", "'0 B' in the first segment");
-        if (!link.segments.empty() && read.from_bytes <= link.segments.back().from_bytes)
+        if (segments.empty() && read.from_bytes != 0) segment.fail("from", "'0 B' in the first segment");
+        if (!segments.empty() && read.from_bytes <= segments.back().from_bytes)
             segment.fail("from", "segments in ascending order");
-        link.segments.push_back(read);
+        segments.push_back(read);
     }
-    link.both_ways_bytes_per_s = table.quantity_if("both_ways", Dimension::BytesPerSecond, Sign::Positive);
-    const double one_way = link.peak_bytes_per_s();
-    if (link.both_ways_bytes_per_s &&
-        (*link.both_ways_bytes_per_s > one_way || *link.both_ways_bytes_per_s < one_way / 2))
-        table.fail("both_ways",
-                   fmt::format("between half of the bandwidth and all of it: {} to {}",
-                               format_rounded(one_way / 2, Dimension::BytesPerSecond),
-                               format_rounded(one_way, Dimension::BytesPerSecond)),
-                   "what a node sends while it receives as much");
+    return segments;
+}
+
+Link read_link(TableReader table) {
+    Link link;
+    link.overhead_s = table.quantity_or("overhead", 0, Dimension::Seconds, Sign::NonNegative);
+    if (table.has("segments")) {
+        for (const char* alone : {"latency", "bandwidth"})
+            if (table.has(alone))
+                table.fail(alone, "either 'latency' and 'bandwidth' or 'segments', not both",
+                           "each segment has its own latency and bandwidth");
+        link.segments = read_segments(table, "segments");
+    }
+    if (link.segments.empty())
+        link.segments.push_back({0, table.quantity("latency", Dimension::Seconds, Sign::NonNegative),
+                                 table.quantity("bandwidth", Dimension::BytesPerSecond, Sign::Positive)});
+    link.both_ways = read_segments(table, "both_ways");
     if (const auto segment = table.quantity_if("segment", Dimension::Bytes, Sign::NonNegative))
         link.segment_bytes = static_cast<std::uint64_t>(*segment);
     if (table.has("in_flight"))

@@ -230,9 +230,11 @@ namespace {
 Cluster with_links_scaled(const Cluster& cluster, double bandwidth, double latency) {
     Cluster scaled = cluster;
     const auto scale = [&](Link& link) {
-        for (LinkSegment& segment : link.segments) {
-            segment.bytes_per_s *= bandwidth;
-            segment.latency_s *= latency;
+        for (std::vector<LinkSegment>* segments : {&link.segments, &link.both_ways}) {
+            for (LinkSegment& segment : *segments) {
+                segment.bytes_per_s *= bandwidth;
+                segment.latency_s *= latency;
+            }
         }
     };
     scale(scaled.link);

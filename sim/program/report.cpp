@@ -104,7 +104,7 @@ void add_line(std::string& text, std::string_view what, const std::string& value
 
 std::string cluster_sentence(const Cluster& cluster) {
     return fmt::format("{}: {}, {} a node; link {}, {}", cluster.name, cluster.device.name, cluster.gpus_per_node,
-                       format_bandwidth_both(cluster.link.peak_bytes_per_s()),
+                       format_bandwidth_both(cluster.link.bytes_per_s()),
                        format_rounded(cluster.link.latency_s(), Dimension::Seconds));
 }
 
