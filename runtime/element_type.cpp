@@ -8,23 +8,15 @@ namespace {
 
 struct Description {
     ElementType type;
-    std::uint32_t bytes;
-    std::string_view name;
-    std::string_view record_name;
+    Element element;
 };
 
 constexpr Description kDescriptions[] = {
-    {ElementType::Float32, 4, "float32", "fp32"},
-    {ElementType::Float64, 8, "float64", "fp64"},
-    {ElementType::Int32, 4, "int32", "int32"},
-    {ElementType::Int64, 8, "int64", "int64"},
+    {ElementType::Float32, *find_element("float32")},
+    {ElementType::Float64, *find_element("float64")},
+    {ElementType::Int32, *find_element("int32")},
+    {ElementType::Int64, *find_element("int64")},
 };
-
-const Description& description(ElementType type) {
-    for (const Description& one : kDescriptions)
-        if (one.type == type) return one;
-    COPPICE_CHECK(false, "element type {}", static_cast<int>(type));
-}
 
 // Buffers are allocated for any type (aligned to 64 bytes), and slices begin at multiples of the element.
 template <class T>
@@ -36,27 +28,33 @@ void add(std::byte* target_bytes, const std::byte* source_bytes, std::uint64_t e
 
 }  // namespace
 
+const Element& element_of(ElementType type) {
+    for (const Description& one : kDescriptions)
+        if (one.type == type) return one.element;
+    COPPICE_CHECK(false, "element type {}", static_cast<int>(type));
+}
+
 std::uint32_t element_bytes(ElementType type) {
-    return description(type).bytes;
+    return element_of(type).bytes;
 }
 
 std::string_view element_type_name(ElementType type) {
-    return description(type).name;
+    return element_of(type).name;
 }
 
 std::string_view element_record_name(ElementType type) {
-    return description(type).record_name;
+    return element_of(type).record_name;
 }
 
 std::optional<ElementType> element_type_named(std::string_view name) {
     for (const Description& one : kDescriptions)
-        if (one.name == name || one.record_name == name) return one.type;
+        if (one.element.name == name || one.element.record_name == name) return one.type;
     return std::nullopt;
 }
 
 std::vector<std::string> element_type_names() {
     std::vector<std::string> names;
-    for (const Description& one : kDescriptions) names.emplace_back(one.name);
+    for (const Description& one : kDescriptions) names.emplace_back(one.element.name);
     return names;
 }
 

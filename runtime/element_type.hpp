@@ -1,6 +1,8 @@
 // What an element is: its size, its MPI datatype, and how it is summed.
 #pragma once
 
+#include "common/units/element.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -15,6 +17,7 @@ enum class ElementType { Float32, Float64, Int32, Int64 };
 inline constexpr ElementType kElementTypes[] = {ElementType::Float32, ElementType::Float64, ElementType::Int32,
                                                 ElementType::Int64};
 
+const Element& element_of(ElementType type);
 std::uint32_t element_bytes(ElementType type);
 std::string_view element_type_name(ElementType type);                  // "float32", as the command line has it
 std::string_view element_record_name(ElementType type);                // "fp32", as records and scenarios have it

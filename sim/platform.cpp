@@ -47,6 +47,8 @@ public:
             first = end;
         }
         if (cluster_.link.overhead_s > 0 || (cluster_.node_link && cluster_.node_link->overhead_s > 0)) add_senders();
+        if (!cluster_.link.both_ways.empty() || (cluster_.node_link && !cluster_.node_link->both_ways.empty()))
+            add_clocks();
         fabric_->seal();
         return platform_;
     }
@@ -63,7 +65,7 @@ private:
     static UpDown make_links(sg::NetZone* zone, const std::string& name, const Link& link) {
         const double half_s = link.latency_s() / 2;
         const auto make = [&](const char* direction) {
-            return zone->create_link(name + direction, link.peak_bytes_per_s())->set_latency(half_s)->seal();
+            return zone->create_link(name + direction, link.bytes_per_s())->set_latency(half_s)->seal();
         };
         return {make(" up"), make(" down")};
     }
@@ -118,6 +120,15 @@ private:
             sg::Host* host = fabric_->create_host("sender " + std::to_string(rank), 1.0);
             host->seal();
             platform_.senders.push_back(host);
+        }
+    }
+
+    void add_clocks() {
+        constexpr int kCores = 4096;  // more than a rank has messages under way, so that they do not share one
+        for (Rank rank = 0; rank < ranks_; ++rank) {
+            sg::Host* host = fabric_->create_host("clock " + std::to_string(rank), 1.0)->set_core_count(kCores);
+            host->seal();
+            platform_.clocks.push_back(host);
         }
     }
 

@@ -40,6 +40,8 @@ std::unique_ptr<simgrid::s4u::Engine> start_simgrid(double link_bytes_per_s, dou
 struct SimPlatform {
     std::vector<simgrid::s4u::Host*> devices;  // by rank
     std::vector<simgrid::s4u::Host*> senders;  // by rank; empty if sending has no overhead
+    std::vector<simgrid::s4u::Host*> clocks;   // by rank: wait there, as many at a time as you like; empty as above if
+                                               // no link is slower both ways
 };
 
 // Builds and seals the platform of `ranks` ranks, of which the first `workers` are GPUs.

@@ -20,6 +20,15 @@ namespace sg = simgrid::s4u;
 
 namespace {
 
+// The messages of a route (sender, receiver, channel), counted at both ends: number k is under way from when both have
+// posted their k-th.
+struct Route {
+    std::uint64_t sends = 0;
+    std::uint64_t receives = 0;
+    double started_s = 0;  // the latest
+    std::uint64_t started() const { return std::min(sends, receives); }
+};
+
 // What all ranks of one simulation share.
 struct World {
     const Schedule& schedule;
@@ -31,6 +40,7 @@ struct World {
     std::vector<Rank> names;                            // names[r] == r: what a message carries is a pointer to it
     std::vector<std::unique_ptr<RankProgram>> programs;
     SimResult result;
+    std::map<std::tuple<Rank, Rank, std::uint16_t>, Route> routes;  // kept only if some link is slower both ways
 
     std::uint64_t bytes(const Slice& slice) const { return slice_bytes(schedule, binding, slice); }
     std::int32_t node_of(Rank rank) const { return cost.cluster().node_of(rank, schedule.workers); }
@@ -94,6 +104,7 @@ public:
         sg::Mailbox* mailbox = mailbox_of(peer, rank_, op.channel);
         sg::CommPtr comm = mailbox->get_async<Rank>(&received_[at.lane]);
         pending_.add(comm, {at, peer == kAnyRank ? kUnknownSender : peer});
+        if (both_ways_ && peer != kAnyRank) note(at.lane, {peer, rank_, op.channel}, &Route::receives, peer, op);
     }
 
     void start_sum(OpAt at, const Op& op) override {
@@ -123,7 +134,12 @@ public:
                 if (!preparing_.empty()) prepare_next();
                 continue;
             }
+            if (completion.matched == kWaited) {
+                completion.matched = under_way_[completion.at.lane].peer;
+                return completion;
+            }
             if (completion.matched == kUnknownSender) completion.matched = *received_[completion.at.lane];
+            if (both_ways_ && waits_for_other_direction(completion)) continue;
             return completion;
         }
     }
@@ -138,6 +154,7 @@ private:
     // Instead of a matched rank, while an activity is under way.
     static constexpr Rank kUnknownSender = -10;  // will be known from the message
     static constexpr Rank kOverhead = -11;       // not an operation's end but that of the overhead before a send
+    static constexpr Rank kWaited = -12;         // a receive's end, after what the other direction cost it
 
     struct Prepared {
         OpAt at;
@@ -145,6 +162,55 @@ private:
         Op op;
         double overhead_s;
     };
+
+    // A message of this rank, under way or the latest of its lane.
+    struct UnderWay {
+        Route* route = nullptr;
+        std::uint64_t number = 0;  // of the route
+        std::uint64_t bytes = 0;
+        Rank peer = 0;
+        bool sends = false;
+        double end_s = -1;  // below 0: not yet
+        bool started() const { return route != nullptr && route->started() > number; }
+        // Only the latest of a route has its start kept; a lane has one message of a route at a time.
+        bool is_latest() const { return route->started() == number + 1; }
+    };
+
+    void note(std::uint32_t lane, const std::tuple<Rank, Rank, std::uint16_t>& key, std::uint64_t Route::*end,
+              Rank peer, const Op& op) {
+        Route& route = world_.routes[key];
+        const std::uint64_t before = route.started();
+        const std::uint64_t number = (route.*end)++;
+        if (route.started() > before) route.started_s = sg::Engine::get_clock();
+        if (lane >= under_way_.size()) under_way_.resize(lane + 1);
+        under_way_[lane] = {&route, number, world_.bytes(op.slice), peer, op.kind == OpKind::Send};
+    }
+
+    // A receive during which this rank was sending, too, has taken longer on a link that is slower both ways: by what
+    // the link says for this size, in the proportion of the time that they had in common. Known only at its end, and
+    // waited for then. True: it is being waited for.
+    bool waits_for_other_direction(const Completion& completion) {
+        if (completion.at.lane >= under_way_.size()) return false;
+        const double now_s = sg::Engine::get_clock();
+        UnderWay& message = under_way_[completion.at.lane];
+        if (!message.started() || message.end_s >= 0) return false;
+        message.end_s = now_s;
+        if (message.sends) return false;
+        const double begin_s = message.route->started_s;
+        double common_s = 0;
+        for (const UnderWay& other : under_way_) {
+            if (!other.sends || !other.started() || !other.is_latest()) continue;
+            if (world_.node_of(other.peer) == world_.node_of(rank_)) continue;
+            const double end_s = other.end_s < 0 ? now_s : other.end_s;
+            common_s = std::max(common_s, end_s - std::max(begin_s, other.route->started_s));
+        }
+        if (common_s <= 0 || now_s <= begin_s) return false;
+        const double extra_s = CostModel::both_ways_extra_s(link_to(message.peer), message.bytes);
+        if (extra_s <= 0) return false;
+        pending_.add(start_exec(world_.platform.clocks, extra_s * common_s / (now_s - begin_s)),
+                     {completion.at, kWaited});
+        return true;
+    }
 
     // Without a duration an operation ends at once; it still must not end inside of its start.
     void execute(OpAt at, double duration_s) {
@@ -181,6 +247,7 @@ private:
         if (cap > 0) comm->set_rate(cap);
         comm->start();
         pending_.add(comm, {at});
+        if (both_ways_) note(at.lane, {rank_, peer, op.channel}, &Route::sends, peer, op);
         if (world_.options.count_traffic) {
             SimPairTraffic& pair = traffic_[peer];
             ++pair.messages;
@@ -202,6 +269,8 @@ private:
 
     World& world_;
     Rank rank_;
+    bool both_ways_ = !world_.platform.clocks.empty();
+    std::vector<UnderWay> under_way_;  // by lane
     Pending pending_;
     std::deque<Completion> instant_;
     std::deque<Prepared> preparing_;  // the front: on the sending processor; the rest queue up
@@ -279,7 +348,7 @@ SimResult simulate(const Schedule& schedule, const Binding& binding, const CostM
     COPPICE_CHECK(schedule.ranks > 0, "a schedule of {} ranks", schedule.ranks);
     const auto engine = start_simgrid(cost.link_bytes_per_s(), horizon_s(schedule, binding, cost));
 
-    World world{schedule, binding, cost, options, {}, receivers_from_any(schedule), {}, {}, {}};
+    World world{schedule, binding, cost, options, {}, receivers_from_any(schedule), {}, {}, {}, {}};
     world.platform = build_platform(cost.cluster(), schedule.workers, schedule.ranks);
     world.result.rank_end_s.resize(static_cast<std::size_t>(schedule.ranks));
     for (Rank rank = 0; rank < schedule.ranks; ++rank) world.names.push_back(rank);

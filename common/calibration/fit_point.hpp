@@ -15,7 +15,7 @@ inline constexpr std::string_view kFitSchema = "coppice.fit/1";
 
 struct FitPoint {
     std::string schema{kFitSchema};
-    std::string subject;       // "link", "all-reduce"
+    std::string subject;       // "link", "both-ways", "all-reduce"
     std::int64_t ranks = 0;    // of the all-reduce; 0: a link
     std::int64_t segment = 0;  // which of the fit, from 0
     std::int64_t bytes = 0;

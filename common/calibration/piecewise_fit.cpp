@@ -190,12 +190,11 @@ Chosen choose(const std::vector<TimedSize>& points, const FitOptions& options) {
         return static_cast<std::size_t>(std::min_element(criteria.begin(), criteria.end()) - criteria.begin());
     };
     Chosen chosen;
-    // A rate that is not infinite, before anything is known; then the rate of the largest sizes is the link's, and no
-    // smaller message is faster: the simulator shares the fastest piece's rate among all.
-    constexpr double kSlowestRate = 1e-15;
-    std::vector<Pieces> all = partitions(points, most, kSlowestRate, options.overhead_s);
-    const double last_rate = all[pick(all, chosen.criteria)].lines.back().per_byte;
-    all = partitions(points, most, last_rate, options.overhead_s);
+    // Where times do not grow a piece still needs a rate: a thousand times that of the whole, which changes no time
+    // that could be told apart.
+    const TimedSize& largest = points.back();
+    const std::vector<Pieces> all =
+        partitions(points, most, largest.seconds / std::max(1.0, largest.bytes) / 1000, options.overhead_s);
     const Pieces& best = all[pick(all, chosen.criteria)];
     chosen.criterion = criterion_of(best, points.size());
     for (std::size_t i = 0; i < best.lines.size(); ++i) {

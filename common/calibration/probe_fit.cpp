@@ -15,9 +15,6 @@ namespace coppice {
 
 namespace {
 
-// Below this, receiving at the same time slows down sending; above, the difference is within what a probe knows (2 %).
-constexpr double kFullDuplex = 0.98;
-
 double median(std::vector<double> values) {
     std::sort(values.begin(), values.end());
     const std::size_t half = values.size() / 2;
@@ -29,6 +26,12 @@ std::vector<ProbeRecord> those_of(const std::vector<ProbeRecord>& records, std::
     for (const ProbeRecord& record : records)
         if (record.what == what) found.push_back(record);
     return found;
+}
+
+std::size_t sizes_of(const std::vector<ProbeRecord>& records) {
+    std::set<std::int64_t> sizes;
+    for (const ProbeRecord& record : records) sizes.insert(record.bytes);
+    return sizes.size();
 }
 
 class Fitter {
@@ -50,7 +53,8 @@ public:
                     found.push_back(record);
             return found;
         };
-        fit_both_ways(alike("both-ways"));
+        options.overhead_s = fit_.overhead_s;
+        fit_both_ways(alike("both-ways"), options);
         check_incast(alike("incast"));
         set_rates(device_is_host);
         return std::move(fit_);
@@ -64,9 +68,7 @@ private:
     // The one-way records: of enough sizes, and all sent in the same way.
     std::vector<ProbeRecord> messages() const {
         std::vector<ProbeRecord> one_way = those_of(records_, "one-way");
-        std::set<std::int64_t> sizes;
         for (const ProbeRecord& record : one_way) {
-            sizes.insert(record.bytes);
             if (record.segment_bytes == one_way.front().segment_bytes &&
                 record.segments_in_flight == one_way.front().segments_in_flight)
                 continue;
@@ -74,8 +76,9 @@ private:
                              one_way.front().segments_in_flight, record.segment_bytes, record.segments_in_flight),
                  "one way to send: one size of pieces for all 'one-way' records", "fit one probe at a time");
         }
-        if (sizes.size() < static_cast<std::size_t>(kLeastPointsOfSegment))
-            fail(fmt::format("'one-way' records of {} size{}", sizes.size(), sizes.size() == 1 ? "" : "s"),
+        const std::size_t sizes = sizes_of(one_way);
+        if (sizes < static_cast<std::size_t>(kLeastPointsOfSegment))
+            fail(fmt::format("'one-way' records of {} size{}", sizes, sizes == 1 ? "" : "s"),
                  fmt::format("at least {} sizes, to tell latency from bandwidth", kLeastPointsOfSegment),
                  "coppice-run probe --bytes '4 B,1 KiB..16 MiB'");
         return one_way;
@@ -121,31 +124,25 @@ private:
         return shortest_s;
     }
 
-    // The rate of each way while both are busy, from the messages whose time is mostly the wire's.
-    void fit_both_ways(const std::vector<ProbeRecord>& records) {
+    // What a message takes while its receiver sends as much; the checks show how much more than one way alone it is.
+    void fit_both_ways(const std::vector<ProbeRecord>& records, FitOptions options) {
         const CostModel cost(fit_.cluster);
-        std::vector<double> rates;
+        std::vector<TimedSize> points;
         for (const ProbeRecord& record : records) {
-            const auto bytes = static_cast<std::uint64_t>(record.bytes);
-            const double predicted_s = cost.send_s(bytes);
-            fit_.checks.push_back({record.what, record.bytes, record.senders, record.seconds, predicted_s});
-            const LinkSegment& segment = fit_.cluster.link.segment_of(bytes);
-            const double wire_s = static_cast<double>(record.bytes) / segment.bytes_per_s;
-            const double busy_s = record.seconds - (predicted_s - wire_s);
-            if (wire_s > 0.5 * predicted_s && busy_s > 0) rates.push_back(static_cast<double>(record.bytes) / busy_s);
+            points.push_back({static_cast<double>(record.bytes), record.seconds});
+            options.overhead_s = std::min(options.overhead_s, record.seconds);
+            fit_.checks.push_back({record.what, record.bytes, record.senders, record.seconds,
+                                   cost.send_s(static_cast<std::uint64_t>(record.bytes))});
         }
-        if (rates.empty()) {
-            fit_.notes.emplace_back("no 'both-ways' record of a large message: the two ways are taken to be apart");
+        if (sizes_of(records) < static_cast<std::size_t>(kLeastPointsOfSegment)) {
+            fit_.notes.push_back(
+                fmt::format("fewer than {} sizes of 'both-ways' records: the two ways are taken to be "
+                            "apart",
+                            kLeastPointsOfSegment));
             return;
         }
-        const double peak = fit_.cluster.link.peak_bytes_per_s();
-        const double rate = median(rates);
-        if (rate >= kFullDuplex * peak) return;
-        fit_.cluster.link.both_ways_bytes_per_s = std::clamp(seven_digits(rate), peak / 2, peak);
-        fit_.notes.push_back(
-            fmt::format("while a host receives it sends {} ({:.0f} % of the bandwidth){}",
-                        format_rounded(rate, Dimension::BytesPerSecond), rate / peak * 100,
-                        rate < peak / 2 ? "; less than half is something else's doing: both_ways is half" : ""));
+        fit_.both_ways = fit_piecewise(points, options);
+        fit_.cluster.link.both_ways = link_of(*fit_.both_ways, 0).segments;
     }
 
     // An empty message says go, then all send at once to one link.

@@ -2,22 +2,23 @@
 //
 //   one-way     segments of the link; of the sizes that were sent in the same pieces as they
 //   overhead    what of each one-way time is the sender's processor's; the segments have the rest
-//   both-ways   both_ways, where receiving slows down sending
+//   both-ways   segments of messages whose receiver sends as much at the same time (link.both_ways)
 //   sum, update rates of the host's memory, by the largest size (which no cache holds); of the device's only if the
 //               device is the host
-//   incast      nothing; like both-ways it is held against what the fitted link predicts, since the cost model assumes
-//               that both ways are apart and that a link is shared fairly
+//   incast      nothing; it is held against what the fitted link predicts, since the cost model assumes that a link is
+//               shared fairly. So are both ways against one way, which shows what full duplex is worth there.
 #pragma once
 
 #include "common/calibration/piecewise_fit.hpp"
 #include "common/calibration/probe_record.hpp"
 
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace coppice {
 
-// A measurement that served no fit of latency and bandwidth, beside what the fitted link predicts of it.
+// A measurement of several messages at once beside what the one-way link predicts, both ways apart and fairly shared.
 struct ProbeCheck {
     std::string what;  // "both-ways", "incast"
     std::int64_t bytes = 0;
@@ -30,6 +31,7 @@ struct ProbeCheck {
 struct ProbeFit {
     Cluster cluster;  // the base with what was measured in place of its own
     PiecewiseFit link;
+    std::optional<PiecewiseFit> both_ways;
     double overhead_s = 0;
     std::vector<ProbeCheck> checks;
     std::vector<std::string> notes;  // what was decided, and what the probe did not tell

@@ -9,10 +9,8 @@ namespace coppice {
 using config::Sign;
 using config::TableReader;
 
-double Link::peak_bytes_per_s() const {
-    double peak = 0;
-    for (const LinkSegment& segment : segments) peak = std::max(peak, segment.bytes_per_s);
-    return peak;
+double Link::bytes_per_s() const {
+    return segments.back().bytes_per_s;
 }
 
 double Link::latency_s() const {
@@ -65,17 +63,18 @@ Device read_device(TableReader table) {
     return device;
 }
 
-std::vector<LinkSegment> read_segments(std::vector<TableReader>& tables) {
+// Ascending, the first from 0 B.
+std::vector<LinkSegment> read_segments(TableReader& table, const char* key) {
     std::vector<LinkSegment> segments;
-    for (TableReader& table : tables) {
+    for (TableReader& segment : table.tables(key)) {
         LinkSegment read;
-        read.from_bytes = table.quantity("from", Dimension::Bytes, Sign::NonNegative);
-        read.latency_s = table.quantity("latency", Dimension::Seconds, Sign::NonNegative);
-        read.bytes_per_s = table.quantity("bandwidth", Dimension::BytesPerSecond, Sign::Positive);
-        table.finish();
-        if (segments.empty() && read.from_bytes != 0) table.fail("from", "'0 B' in the first segment");
+        read.from_bytes = segment.quantity("from", Dimension::Bytes, Sign::NonNegative);
+        read.latency_s = segment.quantity("latency", Dimension::Seconds, Sign::NonNegative);
+        read.bytes_per_s = segment.quantity("bandwidth", Dimension::BytesPerSecond, Sign::Positive);
+        segment.finish();
+        if (segments.empty() && read.from_bytes != 0) segment.fail("from", "'0 B' in the first segment");
         if (!segments.empty() && read.from_bytes <= segments.back().from_bytes)
-            table.fail("from", "segments in ascending order");
+            segment.fail("from", "segments in ascending order");
         segments.push_back(read);
     }
     return segments;
@@ -128,9 +127,8 @@ MeasuredCollective read_collective(TableReader table) {
     read.smallest_bytes = table.quantity("smallest", Dimension::Bytes, Sign::NonNegative);
     read.largest_bytes = table.quantity("largest", Dimension::Bytes, Sign::Positive);
     if (read.largest_bytes < read.smallest_bytes) table.fail("largest", "no less than 'smallest'");
-    std::vector<TableReader> segments = table.tables("segments");
-    if (segments.empty()) table.fail("segments", "at least one segment: from, latency, bandwidth");
-    read.segments = read_segments(segments);
+    read.segments = read_segments(table, "segments");
+    if (read.segments.empty()) table.fail("segments", "at least one segment: from, latency, bandwidth");
     if (auto fit = table.table_if("fit")) read.fit = read_fit(*fit, read.segments, 0);
     table.finish();
     return read;
@@ -139,26 +137,18 @@ MeasuredCollective read_collective(TableReader table) {
 Link read_link(TableReader table) {
     Link link;
     link.overhead_s = table.quantity_or("overhead", 0, Dimension::Seconds, Sign::NonNegative);
-    std::vector<TableReader> segments = table.tables("segments");
-    if (segments.empty()) {
+    if (table.has("segments")) {
+        for (const char* alone : {"latency", "bandwidth"})
+            if (table.has(alone))
+                table.fail(alone, "either 'latency' and 'bandwidth' or 'segments', not both",
+                           "each segment has its own latency and bandwidth");
+        link.segments = read_segments(table, "segments");
+    }
+    if (link.segments.empty())
         link.segments.push_back({0, table.quantity("latency", Dimension::Seconds, Sign::NonNegative),
                                  table.quantity("bandwidth", Dimension::BytesPerSecond, Sign::Positive)});
-    } else if (table.has("latency") || table.has("bandwidth")) {
-        table.fail(table.has("latency") ? "latency" : "bandwidth",
-                   "either 'latency' and 'bandwidth' or 'segments', not both",
-                   "each segment has its own latency and bandwidth");
-    }
-    if (link.segments.empty()) link.segments = read_segments(segments);
     if (auto fit = table.table_if("fit")) link.fit = read_fit(*fit, link.segments, link.overhead_s);
-    link.both_ways_bytes_per_s = table.quantity_if("both_ways", Dimension::BytesPerSecond, Sign::Positive);
-    const double one_way = link.peak_bytes_per_s();
-    if (link.both_ways_bytes_per_s &&
-        (*link.both_ways_bytes_per_s > one_way || *link.both_ways_bytes_per_s < one_way / 2))
-        table.fail("both_ways",
-                   fmt::format("between half of the bandwidth and all of it: {} to {}",
-                               format_rounded(one_way / 2, Dimension::BytesPerSecond),
-                               format_rounded(one_way, Dimension::BytesPerSecond)),
-                   "what a node sends while it receives as much");
+    link.both_ways = read_segments(table, "both_ways");
     if (const auto segment = table.quantity_if("segment", Dimension::Bytes, Sign::NonNegative))
         link.segment_bytes = static_cast<std::uint64_t>(*segment);
     if (table.has("in_flight"))

@@ -49,17 +49,17 @@ const LinkSegment& segment_of(const std::vector<LinkSegment>& segments, double b
 struct Link {
     std::vector<LinkSegment> segments;  // at least one, the first from 0, ascending
     double overhead_s = 0;              // per message, of the sender's processor: LogGP's o
-    // Each way, while a node sends and receives at the same time (acknowledgements, a shared bus); none: the two do not
-    // touch each other.
-    std::optional<double> both_ways_bytes_per_s;
+    // What a message takes while its receiver is sending as much at the same time (acknowledgements, a shared bus, a
+    // processor with two things to do); empty: the two directions do not touch each other.
+    std::vector<LinkSegment> both_ways = {};
     // How the runtime is to send a message here, if the file says so: in pieces of this size (0: whole), so many posted
     // at a time. Latency and bandwidth are of messages sent in this way.
-    std::optional<std::uint64_t> segment_bytes;
-    std::optional<std::uint32_t> segments_in_flight;
-    std::optional<Fit> fit;  // where the segments come from, if they were fitted
+    std::optional<std::uint64_t> segment_bytes = {};
+    std::optional<std::uint32_t> segments_in_flight = {};
+    std::optional<Fit> fit = {};  // where the segments come from, if they were fitted
     const LinkSegment& segment_of(std::uint64_t bytes) const;
-    double latency_s() const;         // the smallest segment latency
-    double peak_bytes_per_s() const;  // the fastest segment's
+    double latency_s() const;    // the smallest segment latency
+    double bytes_per_s() const;  // of large messages: the last segment's (a piece where times hardly grow has no rate)
 };
 
 // A collective as it was measured on this machine, with so many ranks: the only use of it is that collective on that

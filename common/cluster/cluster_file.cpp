@@ -47,8 +47,8 @@ public:
     std::string text;
 };
 
-void write_segments(File& file, const std::vector<LinkSegment>& segments) {
-    file.text += "segments = [\n";
+void write_segments(File& file, const char* key, const std::vector<LinkSegment>& segments) {
+    file.text += fmt::format("{} = [\n", key);
     for (const LinkSegment& segment : segments)
         file.text += fmt::format("  {{ from = {}, latency = {}, bandwidth = {} }},\n", size(segment.from_bytes),
                                  seconds(segment.latency_s), rate(segment.bytes_per_s));
@@ -78,10 +78,10 @@ void write_link(File& file, const std::string& name, const Link& link) {
         file.key("bandwidth", rate(link.segments[0].bytes_per_s));
         file.key("latency", seconds(link.segments[0].latency_s));
     } else {
-        write_segments(file, link.segments);
+        write_segments(file, "segments", link.segments);
     }
     file.key("overhead", seconds(link.overhead_s));
-    if (link.both_ways_bytes_per_s) file.key("both_ways", rate(*link.both_ways_bytes_per_s));
+    if (!link.both_ways.empty()) write_segments(file, "both_ways", link.both_ways);
     if (link.segment_bytes) file.key("segment", size(static_cast<double>(*link.segment_bytes)));
     if (link.segments_in_flight) file.key("in_flight", fmt::format("{}", *link.segments_in_flight));
     if (!link.fit) return;
@@ -110,7 +110,7 @@ void write_collective(File& file, const MeasuredCollective& collective) {
     file.key("source", quoted(collective.source));
     file.key("smallest", size(collective.smallest_bytes));
     file.key("largest", size(collective.largest_bytes));
-    write_segments(file, collective.segments);
+    write_segments(file, "segments", collective.segments);
     if (!collective.fit) return;
     file.table("[collectives.fit]");
     write_fit(file, *collective.fit);

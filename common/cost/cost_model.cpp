@@ -26,7 +26,19 @@ double CostModel::message_rate_cap(const Link& link, std::uint64_t bytes) {
     if (bytes == 0) return 0;
     const double wire_s = message_s(link, bytes) - link.latency_s();
     const double rate = static_cast<double>(bytes) / wire_s;
-    return rate < link.peak_bytes_per_s() * (1 - 1e-12) ? rate : 0;
+    return rate < link.bytes_per_s() * (1 - 1e-12) ? rate : 0;
+}
+
+double CostModel::both_ways_extra_s(std::uint64_t bytes) const {
+    return both_ways_extra_s(cluster_.link, bytes);
+}
+
+double CostModel::both_ways_extra_s(const Link& link, std::uint64_t bytes) {
+    if (link.both_ways.empty()) return 0;
+    const LinkSegment& segment = segment_of(link.both_ways, static_cast<double>(bytes));
+    const double both_s = segment.latency_s + static_cast<double>(bytes) / segment.bytes_per_s;
+    // Measured, so it may come out a little below.
+    return std::max(0.0, both_s - message_s(link, bytes));
 }
 
 double CostModel::incast_s(std::uint64_t count, std::uint64_t bytes) const {
@@ -42,7 +54,7 @@ double CostModel::latency_s() const {
     return cluster_.link.latency_s();
 }
 double CostModel::link_bytes_per_s() const {
-    return cluster_.link.peak_bytes_per_s();
+    return cluster_.link.bytes_per_s();
 }
 
 double CostModel::sum_s(std::uint64_t bytes, SumPlace place) const {

@@ -22,7 +22,7 @@ public:
     double message_s(std::uint64_t bytes) const;
     double overhead_s() const;        // o, per message sent, serial per rank
     double latency_s() const;         // the smallest alpha of the segments: what the simulated links have
-    double link_bytes_per_s() const;  // the greatest B of the segments: what the simulated links have
+    double link_bytes_per_s() const;  // B of large messages: what the simulated links have
     // The rate that, with latency_s(), gives message_s(bytes) on an empty route; 0: no cap needed.
     double message_rate_cap(std::uint64_t bytes) const;
     // The same for any link (inside a node).
@@ -32,6 +32,11 @@ public:
     double incast_s(std::uint64_t count, std::uint64_t bytes) const;
     // o + alpha + n/B.
     double send_s(std::uint64_t bytes) const { return overhead_s() + message_s(bytes); }
+    // How much longer a message takes whose receiver sends as much at the same time; 0 where the link does not say.
+    double both_ways_extra_s(std::uint64_t bytes) const;
+    static double both_ways_extra_s(const Link& link, std::uint64_t bytes);
+    // One step of a pattern in which every rank sends and receives at once: o + message + that.
+    double exchange_s(std::uint64_t bytes) const { return send_s(bytes) + both_ways_extra_s(bytes); }
 
     // --- arithmetic ---
     double sum_s(std::uint64_t bytes, SumPlace place) const;  // `bytes` of one summand added into another

@@ -5,6 +5,7 @@
 #include "common/scenario/data_files.hpp"
 #include "common/scenario/gpu_list.hpp"
 #include "common/strategy/strategy.hpp"
+#include "common/units/element.hpp"
 
 #include <fmt/format.h>
 
@@ -105,7 +106,7 @@ Workload read_workload(TableReader& root) {
         workload.heads = heads == "main" ? Heads::Main : Heads::WithAuxiliary;
         table->finish();
     }
-    workload.element_bytes = workload.gradient_type == "fp64" ? 8 : workload.gradient_type == "fp32" ? 4 : 2;
+    workload.element_bytes = find_element(workload.gradient_type)->bytes;
     workload.gradient_elements = count(workload.network, workload.heads).parameters;
     return workload;
 }
@@ -279,6 +280,20 @@ fs::path find_scenario(const std::string& file) {
                      did_you_mean(file, names)});
 }
 
+// Two passes: which files are used must be known before anything in them can be set.
+void apply_settings(Value& tree, const std::vector<config::Setting>& settings, const fs::path& file) {
+    const auto chooses_file = [](const config::Setting& setting) {
+        return setting.path.ends_with(".use") || setting.path == "network" || setting.path == "cluster";
+    };
+    for (const config::Setting& setting : settings)
+        if (chooses_file(setting)) config::apply(tree, setting);
+    resolve_use(tree, "network", "models", file.parent_path());
+    resolve_use(tree, "cluster", "clusters", file.parent_path());
+    for (const config::Setting& setting : settings)
+        if (!chooses_file(setting)) config::apply(tree, setting);
+    keep_latest_link_forms(tree, file.string());
+}
+
 }  // namespace
 
 BatchShare share_batch(std::int64_t global_batch, std::int64_t gpus) {
@@ -291,17 +306,7 @@ Scenario load_scenario(const std::string& file, const std::vector<config::Settin
     Scenario scenario;
     Value& tree = scenario.tree;
     tree = config::load_toml(path);
-    // Two passes: which files are used must be known before anything in them can be set.
-    const auto chooses_file = [](const config::Setting& setting) {
-        return setting.path.ends_with(".use") || setting.path == "network" || setting.path == "cluster";
-    };
-    for (const config::Setting& setting : settings)
-        if (chooses_file(setting)) config::apply(tree, setting);
-    resolve_use(tree, "network", "models", path.parent_path());
-    resolve_use(tree, "cluster", "clusters", path.parent_path());
-    for (const config::Setting& setting : settings)
-        if (!chooses_file(setting)) config::apply(tree, setting);
-    keep_latest_link_forms(tree, path.string());
+    apply_settings(tree, settings, path);
 
     TableReader root(tree, "");
     root.integer("schema", 1, 1);
@@ -319,6 +324,25 @@ Scenario load_scenario(const std::string& file, const std::vector<config::Settin
     check_batches(scenario);
     scenario.hash = hash_of(tree);
     return scenario;
+}
+
+std::vector<config::Setting> cluster_settings(const std::string& name, const std::string& source) {
+    return {{"cluster", "{}", source, false}, {"cluster.use", name, source, true}};
+}
+
+LoneCluster load_cluster(const std::string& name, const std::string& source,
+                         const std::vector<config::Setting>& settings) {
+    Value root;
+    root.data = config::Table{};
+    std::vector<config::Setting> all = cluster_settings(name, source);
+    all.insert(all.end(), settings.begin(), settings.end());
+    apply_settings(root, all, "");
+    TableReader reader(root, "");
+    LoneCluster lone;
+    lone.cluster = read_cluster(reader.table("cluster"));
+    reader.finish();
+    lone.tree = root.table().find("cluster")->second;
+    return lone;
 }
 
 }  // namespace coppice

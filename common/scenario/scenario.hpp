@@ -83,6 +83,18 @@ struct Scenario {
 // files, later ones over earlier. UserError for everything that is wrong with it.
 Scenario load_scenario(const std::string& file, const std::vector<config::Setting>& settings);
 
+// Puts another cluster (a path, or the name of one of coppice's own) in the place of the scenario's, with all that the
+// scenario lays over it. `source` is what messages call the option that says so.
+std::vector<config::Setting> cluster_settings(const std::string& name, const std::string& source);
+
+// A cluster without a scenario; settings name its keys as a scenario would, "cluster.link.bandwidth".
+struct LoneCluster {
+    Cluster cluster;
+    config::Value tree;  // resolved, for echoing
+};
+LoneCluster load_cluster(const std::string& name, const std::string& source,
+                         const std::vector<config::Setting>& settings = {});
+
 // Shares of a global batch: the largest and how many GPUs have it (the rest have one sample less).
 struct BatchShare {
     std::int64_t largest = 0;

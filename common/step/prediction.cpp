@@ -22,38 +22,7 @@ namespace {
 // Gradients may travel in another type (workload.gradient_type); layers compute, and parameters are kept, in fp32.
 constexpr std::uint32_t kComputeElementBytes = 4;
 
-std::optional<std::string> closed_form_refuses(const StepPlan& plan, const Cluster& cluster) {
-    if (plan.gpus() == 1) return std::nullopt;
-    if (cluster.gpus_per_node > 1) return "the closed forms know one GPU a node; use the engine sim";
-    if (cluster.fabric.backplane_bytes_per_s) return "the closed forms know no backplane; use the engine sim";
-    return std::nullopt;
-}
-
-// What an engine says to a point that nothing else speaks against. Times that were measured need none of what the
-// closed forms assume of a cluster.
-std::optional<std::string> engine_refuses(const StepEngine& engine, const StepPlan& plan, const Cluster& cluster) {
-    if (plan.step.schedule) return engine.refuses(plan, cluster);
-    if (engine.plays_schedules) return "measured times have no schedule to simulate; use --engine closed-form";
-    return std::nullopt;
-}
-
-std::vector<double> closed_form_steps(const std::vector<StepJob>& jobs) {
-    std::vector<double> seconds;
-    for (const StepJob& job : jobs) {
-        const TensorBinding& tensor = job.binding.tensors.at(0);
-        seconds.push_back(job.binding.work_s.at(StepWorks::kComputeLargest) +
-                          job.plan->choice.strategy->closed_form_s(job.plan->collective_case, tensor.elements,
-                                                                   tensor.element_bytes, job.cost) +
-                          job.binding.work_s.at(StepWorks::kUpdate));
-    }
-    return seconds;
-}
-
 }  // namespace
-
-StepEngine closed_form_engine() {
-    return {"closed-form", "prediction", closed_form_refuses, closed_form_steps, false};
-}
 
 Predictor::Predictor(const Scenario& scenario)
     : scenario_(scenario),
@@ -267,9 +236,11 @@ namespace {
 Cluster with_links_scaled(const Cluster& cluster, double bandwidth, double latency) {
     Cluster scaled = cluster;
     const auto scale = [&](Link& link) {
-        for (LinkSegment& segment : link.segments) {
-            segment.bytes_per_s *= bandwidth;
-            segment.latency_s *= latency;
+        for (std::vector<LinkSegment>* segments : {&link.segments, &link.both_ways}) {
+            for (LinkSegment& segment : *segments) {
+                segment.bytes_per_s *= bandwidth;
+                segment.latency_s *= latency;
+            }
         }
     };
     scale(scaled.link);
@@ -288,32 +259,39 @@ Cluster with_sums_scaled(const Cluster& cluster, double factor) {
 }  // namespace
 
 // Base points first, then four variations of each varied one, so that an engine gets all in one go.
-std::vector<StepJob> Predictor::jobs(const std::vector<StepPlan>& plans, const std::vector<std::size_t>& timed,
-                                     const std::vector<std::size_t>& varied) const {
-    std::vector<StepJob> all;
-    for (const std::size_t i : timed) all.push_back({&plans[i], binding(plans[i], 1), cost_});
+std::vector<EngineJob> Predictor::jobs(const std::vector<StepPlan>& plans, const std::vector<std::size_t>& timed,
+                                       const std::vector<std::size_t>& varied) const {
+    std::vector<EngineJob> all;
+    const auto add = [&](std::size_t i, double compute_factor, const CostModel& cost) {
+        const StepPlan& plan = plans[i];
+        all.push_back({plan.label(), plan.step.schedule.get(), plan.choice.strategy, plan.collective_case,
+                       binding(plan, compute_factor), cost});
+    };
+    for (const std::size_t i : timed) add(i, 1, cost_);
     for (const std::size_t i : varied) {
-        all.push_back({&plans[i], binding(plans[i], 1), CostModel(with_links_scaled(scenario_.cluster, 2, 1))});
-        all.push_back({&plans[i], binding(plans[i], 1), CostModel(with_links_scaled(scenario_.cluster, 1, 2))});
-        all.push_back({&plans[i], binding(plans[i], 0.5), cost_});
-        all.push_back({&plans[i], binding(plans[i], 1), CostModel(with_sums_scaled(scenario_.cluster, 2))});
+        add(i, 1, CostModel(with_links_scaled(scenario_.cluster, 2, 1)));
+        add(i, 1, CostModel(with_links_scaled(scenario_.cluster, 1, 2)));
+        add(i, 0.5, cost_);
+        add(i, 1, CostModel(with_sums_scaled(scenario_.cluster, 2)));
     }
     return all;
 }
 
-Prediction Predictor::predict(const std::vector<StepPlan>& plans, const StepEngine& engine) const {
+Prediction Predictor::predict(const std::vector<StepPlan>& plans, const Engine& engine) const {
     std::vector<std::optional<std::string>> refusals;
     std::vector<std::size_t> timed;
     std::vector<std::size_t> varied;
     for (std::size_t i = 0; i < plans.size(); ++i) {
-        refusals.push_back(plans[i].refusal ? plans[i].refusal : engine_refuses(engine, plans[i], scenario_.cluster));
+        refusals.push_back(plans[i].refusal
+                               ? plans[i].refusal
+                               : engine_refuses(engine, *plans[i].choice.strategy, plans[i].gpus(), scenario_.cluster));
         if (refusals[i]) continue;
         timed.push_back(i);
         const bool most_gpus = i + 1 == plans.size() || plans[i + 1].gpus() <= plans[i].gpus();
         // What another link would do to a measured time is not in it.
         if (most_gpus && plans[i].step.schedule) varied.push_back(i);
     }
-    const std::vector<StepJob> all = jobs(plans, timed, varied);
+    const std::vector<EngineJob> all = jobs(plans, timed, varied);
     const std::vector<double> seconds = engine.run(all);
     COPPICE_CHECK(seconds.size() == all.size(), "engine {} answered {} of {} jobs", engine.name, seconds.size(),
                   all.size());

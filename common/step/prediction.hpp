@@ -1,6 +1,5 @@
 // From a scenario to records: plans every point of the sweep (strategy x batch x GPUs), proves its schedule, has an
-// engine time the step, and derives rates, speedups and hours. Knows no executor: an engine is handed all jobs at once,
-// so that it may run them side by side.
+// engine time the step, and derives rates, speedups and hours. Knows no executor but what an engine is (engine.hpp).
 #pragma once
 
 #include "common/cost/compute_model.hpp"
@@ -8,9 +7,9 @@
 #include "common/result/record.hpp"
 #include "common/scenario/scenario.hpp"
 #include "common/schedule/binding.hpp"
+#include "common/step/engine.hpp"
 #include "common/strategy/strategy.hpp"
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -39,28 +38,6 @@ struct StepPlan {
     std::int64_t servers() const { return step.schedule ? step.schedule->servers() : 0; }
     std::string label() const;  // "tree on 32 GPUs, batch 1024"
 };
-
-struct StepJob {
-    const StepPlan* plan = nullptr;
-    Binding binding;
-    CostModel cost;
-};
-
-// What times steps. Those without a schedule are priced by their strategy's times, or refused by an engine that plays
-// schedules.
-struct StepEngine {
-    std::string name;  // as records say it: "sim", "closed-form"
-    std::string kind;  // of its records: "simulation", "prediction"
-    // Why it cannot time this point ("..., use the engine sim"), or nothing.
-    std::function<std::optional<std::string>(const StepPlan&, const Cluster&)> refuses;
-    // Seconds from the start of the step to the end of the last worker's update, per job.
-    std::function<std::vector<double>(const std::vector<StepJob>&)> run;
-    bool plays_schedules = false;
-};
-
-// compute + the strategy's formula + update. Refuses clusters that the formulas know nothing of: several GPUs a node, a
-// limited backplane.
-StepEngine closed_form_engine();
 
 // What a step's time is made of besides communication.
 struct StepCosts {
@@ -93,7 +70,7 @@ public:
     // Plans of the whole sweep, in the order of the records.
     std::vector<StepPlan> plan() const;
 
-    Prediction predict(const std::vector<StepPlan>& plans, const StepEngine& engine) const;
+    Prediction predict(const std::vector<StepPlan>& plans, const Engine& engine) const;
 
     // Batches that do not fit into a device's memory; published points that the sweep does not meet.
     std::vector<std::string> warnings(const std::vector<StepPlan>& plans) const;
@@ -105,8 +82,8 @@ private:
     // A schedule that the verifier refuses is coppice's own fault: COPPICE_CHECK.
     ProvedStep prove(const StepPlan& plan) const;
     Binding binding(const StepPlan& plan, double compute_factor) const;
-    std::vector<StepJob> jobs(const std::vector<StepPlan>& plans, const std::vector<std::size_t>& timed,
-                              const std::vector<std::size_t>& varied) const;
+    std::vector<EngineJob> jobs(const std::vector<StepPlan>& plans, const std::vector<std::size_t>& timed,
+                                const std::vector<std::size_t>& varied) const;
     Record describe(const StepPlan& plan) const;
     void fill(Record& record, const StepPlan& plan, double step_s) const;
     // Fills the published fields; says so if the point leaves the band that the scenario allows.

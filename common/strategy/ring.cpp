@@ -17,6 +17,8 @@
 //
 //     T = 2(p-1) (o + alpha + ceil(W/p)/B) + (p-1) ceil(W/p)/gamma
 //
+// with alpha and B of a link that is used both ways, where the cluster knows them apart (all ranks send and receive).
+//
 // Source: Patarasuk and Yuan, "Bandwidth optimal all-reduce algorithms for clusters of workstations" (2009).
 #include "common/strategy/builtin.hpp"
 
@@ -81,7 +83,7 @@ double closed_form_s(const CollectiveCase& collective, std::uint64_t elements, s
                      const CostModel& cost) {
     const auto chunks = static_cast<std::uint32_t>(collective.workers);
     const std::uint64_t bytes = largest_chunk_bytes(elements, element_bytes, chunks);
-    return (collective.workers - 1) * (2 * cost.send_s(bytes) + cost.sum_s(bytes, SumPlace::Device));
+    return (collective.workers - 1) * (2 * cost.exchange_s(bytes) + cost.sum_s(bytes, SumPlace::Device));
 }
 
 }  // namespace

@@ -81,6 +81,9 @@ struct StrategyChoice {
 
 // UserError (at `where`) for an unknown strategy, parameter or value, with the nearest names.
 StrategyChoice parse_strategy(std::string_view text, const SourceLocation& where, std::string_view key);
+// Each once, in the order given: two spellings of one are one.
+std::vector<StrategyChoice> parse_strategies(const std::vector<std::string>& texts, const SourceLocation& where,
+                                             std::string_view key);
 // "ps,tree,ps(placement=dedicated,sum=ordered)": commas inside parentheses do not separate.
 std::vector<std::string> split_strategy_list(std::string_view text);
 

@@ -117,6 +117,17 @@ StrategyChoice parse_strategy(std::string_view text, const SourceLocation& where
     return choice;
 }
 
+std::vector<StrategyChoice> parse_strategies(const std::vector<std::string>& texts, const SourceLocation& where,
+                                             std::string_view key) {
+    std::vector<StrategyChoice> choices;
+    for (const std::string& text : texts) {
+        choices.push_back(parse_strategy(text, where, key));
+        const auto same = [&](const StrategyChoice& one) { return one.canonical() == choices.back().canonical(); };
+        if (std::any_of(choices.begin(), choices.end() - 1, same)) choices.pop_back();
+    }
+    return choices;
+}
+
 std::string StrategyChoice::canonical() const {
     return builtin::canonical_name(strategy->name, strategy->parameters, parameters);
 }

@@ -1,17 +1,15 @@
 #include "runtime/program/bench_plan.hpp"
 
 #include "common/diag/nearest.hpp"
-#include "common/scenario/data_files.hpp"
+#include "common/units/size_list.hpp"
 #include "common/version.hpp"
 #include "runtime/check_pattern.hpp"
 #include "runtime/program/command.hpp"
-#include "runtime/size_list.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <filesystem>
 
 namespace coppice::program {
 
@@ -94,14 +92,7 @@ std::vector<std::uint64_t> read_sizes(const Arguments& read, const BenchSetup& s
         return parse_size_list("64 KiB..32 MiB", {"default sizes", 0, 0});
     }
     const std::vector<std::uint64_t> sizes = parse_size_list(read.text("bytes"), {"--bytes", 0, 0});
-    for (const std::uint64_t size : sizes) {
-        if (size % element == 0) continue;
-        throw UserError({{"--bytes", 0, 0},
-                         "",
-                         fmt::format("{} bytes", size),
-                         fmt::format("a multiple of the {} bytes of a {}", element, element_type_name(setup.type)),
-                         fmt::format("{} or {}", size / element * element, (size / element + 1) * element)});
-    }
+    require_whole_elements(sizes, element_of(setup.type), {"--bytes", 0, 0});
     return sizes;
 }
 
@@ -110,22 +101,12 @@ std::vector<StrategyChoice> read_strategies(const Arguments& read, const std::op
     std::vector<std::string> names = strategy_names();
     if (scenario) names = scenario->strategies;
     if (given) names = split_strategy_list(read.text("strategy"));
-    std::vector<StrategyChoice> choices;
-    for (const std::string& name : names) {
-        const SourceLocation where{given ? "--strategy" : scenario ? scenario->name : "", 0, 0};
-        choices.push_back(parse_strategy(name, where, ""));
-        const auto same = [&](const StrategyChoice& one) { return one.canonical() == choices.back().canonical(); };
-        if (std::any_of(choices.begin(), choices.end() - 1, same)) choices.pop_back();
-    }
-    return choices;
+    return parse_strategies(names, {given ? "--strategy" : scenario ? scenario->name : "", 0, 0}, "");
 }
 
 std::optional<Cluster> read_bench_cluster(const Arguments& read, const std::optional<Scenario>& scenario) {
     if (!read.has("cluster")) return scenario ? std::optional(scenario->cluster) : std::nullopt;
-    const std::filesystem::path file =
-        find_data("clusters", read.text("cluster"), std::filesystem::current_path(), {"--cluster", 0, 0}, "");
-    const config::Value tree = config::load_toml(file);
-    return read_cluster(config::TableReader(tree, ""));
+    return load_cluster(read.text("cluster"), "--cluster").cluster;
 }
 
 std::string described(const Schedule& schedule) {

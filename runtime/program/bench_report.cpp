@@ -3,6 +3,7 @@
 #include "common/program/numbers.hpp"
 #include "common/result/atomic_file.hpp"
 #include "common/result/context.hpp"
+#include "common/step/all_reduce.hpp"
 #include "common/units/quantity.hpp"
 #include "common/version.hpp"
 #include "runtime/program/mpi_library.hpp"
@@ -23,13 +24,6 @@ std::string microseconds(double seconds) {
 
 std::string gigabytes(double bytes_per_s) {
     return fmt::format("{:.3f}", bytes_per_s / 1e9);
-}
-
-void set_rates(Record& record) {
-    const double seconds = *record.allreduce_s;
-    const double algbw = seconds > 0 ? static_cast<double>(record.gradient_bytes) / seconds : 0;
-    record.algbw_bytes_per_s = algbw;
-    record.busbw_bytes_per_s = algbw * 2 * static_cast<double>(record.gpus - 1) / static_cast<double>(record.gpus);
 }
 
 constexpr const char* kRow = "{:>12} {:>11}  {:<{}} {:>5} {:>4} {:>10} {:>10} {:>10} {:>8} {:>8} {:>7}";
@@ -100,6 +94,7 @@ Record BenchReport::describe(const Contender& contender, std::uint64_t bytes) co
 
 std::optional<double> BenchReport::predicted_s(const Contender& contender, std::uint64_t bytes) const {
     if (!setup_.cluster || !contender.choice || contender.refusal) return std::nullopt;
+    if (closed_form_engine().refuses(contender.workers, *setup_.cluster)) return std::nullopt;
     const std::uint32_t element = element_bytes(setup_.type);
     return contender.choice->strategy->closed_form_s(contender.collective, bytes / element, element,
                                                      CostModel(*setup_.cluster));
@@ -109,7 +104,6 @@ void BenchReport::row(const Contender& contender, std::uint64_t bytes, const std
     Record record = describe(contender, bytes);
     const std::optional<double> predicted = predicted_s(contender, bytes);
     if (measured) {
-        record.allreduce_s = measured->median_s();
         record.allreduce_min_s = measured->repetition_s.front();
         record.allreduce_max_s = measured->repetition_s.back();
         record.repetitions = setup_.repetitions;
@@ -121,7 +115,7 @@ void BenchReport::row(const Contender& contender, std::uint64_t bytes, const std
                 setup_.mpi.segment_bytes == 0 ? kLargestMessageBytes
                                               : std::min(setup_.mpi.segment_bytes, kLargestMessageBytes));
         }
-        set_rates(record);
+        set_all_reduce_time(record, measured->median_s());
         record.check = measured->wrong_elements == 0 ? "passed" : "failed";
         record.wrong_elements = static_cast<std::int64_t>(measured->wrong_elements);
         if (measured->wrong_elements > 0) {
@@ -141,8 +135,7 @@ void BenchReport::row(const Contender& contender, std::uint64_t bytes, const std
         prediction.cluster = setup_.cluster->name;
         prediction.messages = record.messages;
         prediction.bytes_sent = record.bytes_sent;
-        prediction.allreduce_s = predicted;
-        set_rates(prediction);
+        set_all_reduce_time(prediction, *predicted);
         records_.push_back(prediction);
         fresh.push_back(prediction);
     }
@@ -157,11 +150,12 @@ void BenchReport::print_row(const Record& record, const std::optional<double>& p
     const std::int64_t elements = record.gradient_bytes / element_bytes(setup_.type);
     const bool ran = record.allreduce_s.has_value();
     const auto when = [&](const std::optional<double>& seconds) { return ran ? microseconds(*seconds) : "n/a"; };
-    std::string line = fmt::format(
-        fmt::runtime(kRow), record.gradient_bytes, elements, record.strategy_requested, name_width_, record.gpus,
-        record.servers, when(record.allreduce_min_s), when(record.allreduce_s), when(record.allreduce_max_s),
-        ran ? gigabytes(*record.algbw_bytes_per_s) : "n/a", ran ? gigabytes(*record.busbw_bytes_per_s) : "n/a",
-        ran ? std::to_string(*record.wrong_elements) : "n/a");
+    std::string line =
+        fmt::format(fmt::runtime(kRow), record.gradient_bytes, elements, record.strategy_requested, name_width_,
+                    record.gpus, record.servers, when(record.allreduce_min_s), when(record.allreduce_s),
+                    when(record.allreduce_max_s), ran ? gigabytes(record.algbw_bytes_per_s.value_or(0)) : "n/a",
+                    ran ? gigabytes(record.busbw_bytes_per_s.value_or(0)) : "n/a",
+                    ran ? std::to_string(*record.wrong_elements) : "n/a");
     if (setup_.cluster)
         line += fmt::format(" {:>10} {:>7}", predicted_s ? microseconds(*predicted_s) : "",
                             predicted_s && ran && *record.allreduce_s > 0

@@ -3,13 +3,13 @@
 #include "common/result/atomic_file.hpp"
 #include "common/result/context.hpp"
 #include "common/units/quantity.hpp"
+#include "common/units/size_list.hpp"
 #include "common/version.hpp"
 #include "runtime/agreement.hpp"
 #include "runtime/program/command.hpp"
 #include "runtime/program/mpi_library.hpp"
 #include "runtime/program/probe_measure.hpp"
 #include "runtime/program/run_options.hpp"
-#include "runtime/size_list.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -3,8 +3,8 @@
 #include "common/config/table_reader.hpp"
 #include "common/diag/error.hpp"
 #include "common/scenario/data_files.hpp"
+#include "common/units/size_list.hpp"
 #include "runtime/program/command.hpp"
-#include "runtime/size_list.hpp"
 
 #include <fmt/format.h>
 

@@ -54,7 +54,9 @@ po::options_description fit_options() {
         "segments", text()->default_value("auto")->value_name("N"), "so many segments; auto: as many as BIC chooses")(
         "tolerance", po::value<double>()->default_value(5)->value_name("PERCENT"),
         "a larger size may take so much less time than a smaller one")(
-        "ranks,n", po::value<std::int32_t>()->value_name("N"), "of the all-reduce, where its log does not tell")(
+        "outlier", po::value<double>()->default_value(10)->value_name("PERCENT"),
+        "a size that misses by less is no outlier")("ranks,n", po::value<std::int32_t>()->value_name("N"),
+                                                    "of the all-reduce, where its log does not tell")(
         "in-place", "the in-place times of a log of nccl-tests; default: out-of-place")(
         "device-is-host", "with a probe: the workers are CPUs, so the device's rates are those of the probe's memory")(
         "format,f", text()->default_value("table")->value_name("NAME"),
@@ -110,6 +112,10 @@ Request read_request(const Arguments& read) {
     Request request;
     request.files = read.values["measurements"].as<std::vector<std::string>>();
     request.fit.segments = segments_option(read);
+    const double outlier = read.values["outlier"].as<double>();
+    if (!(outlier >= 0 && outlier <= 1000))
+        throw UserError({{"--outlier", 0, 0}, "", fmt::format("{:g}", outlier), "per cent, from 0 to 1000", ""});
+    request.fit.outlier = outlier / 100;
     const double tolerance = read.values["tolerance"].as<double>();
     if (!(tolerance >= 0 && tolerance <= 100))
         throw UserError({{"--tolerance", 0, 0}, "", fmt::format("{:g}", tolerance), "per cent, from 0 to 100", ""});
@@ -185,6 +191,7 @@ Result fit_probes(const Request& request) {
     result.fits.push_back(
         {fmt::format("link, overhead {}: {}", format_rounded(probe.overhead_s, Dimension::Seconds), result.source),
          probe.link, "link", 0});
+    if (probe.both_ways) result.fits.push_back({"while the receiver sends as much:", *probe.both_ways, "both-ways", 0});
     result.checks = std::move(probe.checks);
     result.notes = std::move(probe.notes);
     result.cluster = std::move(probe.cluster);
@@ -382,7 +389,10 @@ int run_fit(const std::vector<std::string>& arguments) {
     for (const Fitted& fitted : result.fits)
         for (const std::string& warning : fit_warnings(fitted.fit, request.fit))
             fmt::print(stderr, "coppice: warning: {}{}\n",
-                       result.fits.size() > 1 ? fmt::format("{} ranks: ", fitted.ranks) : "", warning);
+                       result.fits.size() == 1 ? ""
+                       : fitted.ranks > 0      ? fmt::format("{} ranks: ", fitted.ranks)
+                                               : fitted.subject + ": ",
+                       warning);
     if (output) write_cluster(*output, request, result);
     print(text);
     return 0;

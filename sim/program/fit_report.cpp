@@ -48,7 +48,8 @@ std::string check_table(const std::vector<ProbeCheck>& checks) {
         table.row({check.what, bytes_text(static_cast<double>(check.bytes)), std::to_string(check.senders),
                    seconds_text(check.measured_s), seconds_text(check.predicted_s),
                    fmt::format("{:.2f}", check.ratio())});
-    return "Not fitted, but predicted by this link (both ways apart, fair shares):\n" + table.text();
+    return "Several messages at once, against the link one way (its two ways apart, and shared fairly):\n" +
+           table.text();
 }
 
 std::vector<std::string> fit_warnings(const PiecewiseFit& fit, const FitOptions& options) {

@@ -12,7 +12,7 @@ namespace coppice::program {
 // Segments, how good they are, and what other numbers of segments would have been.
 std::string fit_table(const std::string& title, const PiecewiseFit& fit);
 
-// What the fitted link predicts of measurements that served no fit.
+// What the fitted link predicts of several messages at once.
 std::string check_table(const std::vector<ProbeCheck>& checks);
 
 // For stderr, a line each: the points that were left out, where the fitted time falls, and whether it is unreliable.

@@ -46,7 +46,7 @@ std::string list_clusters() {
         const config::Value file = load("clusters", name);
         const Cluster cluster = read_cluster(config::TableReader(file, ""));
         table.row({name, cluster.device.name, std::to_string(cluster.gpus_per_node),
-                   format_bandwidth_both(cluster.link.peak_bytes_per_s()),
+                   format_bandwidth_both(cluster.link.bytes_per_s()),
                    format_rounded(cluster.link.latency_s(), Dimension::Seconds), cluster.title});
     }
     return table.text();

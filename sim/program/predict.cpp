@@ -1,14 +1,18 @@
-// coppice predict: a scenario's sweep as tables, CSV or JSON Lines, and with -o as files and figures.
+// coppice predict: a scenario's sweep, or all-reduces alone, as tables, CSV or JSON Lines, and with -o as files and
+// figures.
 #include "common/diag/error.hpp"
 #include "common/diag/nearest.hpp"
 #include "common/result/atomic_file.hpp"
 #include "common/result/context.hpp"
+#include "common/scenario/gpu_list.hpp"
+#include "common/step/all_reduce.hpp"
 #include "common/step/prediction.hpp"
+#include "common/units/size_list.hpp"
+#include "sim/engine.hpp"
 #include "sim/program/command.hpp"
 #include "sim/program/figures.hpp"
 #include "sim/program/held_signals.hpp"
 #include "sim/program/report.hpp"
-#include "sim/step_engine.hpp"
 
 #include <fmt/format.h>
 
@@ -23,29 +27,74 @@ namespace po = boost::program_options;
 namespace {
 
 const HelpText kHelp{
-    "coppice predict SCENARIO [options]",
+    "coppice predict SCENARIO [options], or coppice predict --cluster CLUSTER --bytes LIST --gpus LIST [options]",
     "Predicts step time, rate, speedup and hours to train for each strategy and GPU count of a scenario.\n"
     "SCENARIO is a file or the name of one of coppice's own (coppice list scenarios).\n"
-    "Results go to standard output, messages to standard error.",
+    "With --bytes, or without a scenario: the time of all-reduces of these sizes alone, without a training step, "
+    "which\n"
+    "is what coppice-run bench measures; a scenario then gives the cluster, GPU counts, strategies and type, as far "
+    "as\n"
+    "options do not. Results go to standard output, messages to standard error.",
     "  coppice predict firecaffe-googlenet\n"
     "  coppice predict my.toml --gpus 1..64 --strategy 'tree,ps(placement=dedicated)' -o out\n"
-    "  coppice predict firecaffe-nin --set 'cluster.link.bandwidth=10 Gbps' --engine closed-form --format csv\n"};
+    "  coppice predict firecaffe-nin --set 'cluster.link.bandwidth=10 Gbps' --engine closed-form --format csv\n"
+    "  coppice predict --cluster ethernet-10g --bytes '64 KiB..32 MiB' --strategy ring,tree,ps --gpus 2..8:+1\n"};
 
-// --gpus and --strategy are shorter ways to set two keys of the scenario.
+// --cluster, --gpus and --strategy are shorter ways to set keys of the scenario.
 std::vector<config::Setting> settings_of(const Arguments& read) {
     std::vector<config::Setting> settings = set_options(read);
+    if (read.has("cluster")) {
+        const std::vector<config::Setting> cluster = cluster_settings(read.text("cluster"), "--cluster");
+        settings.insert(settings.begin(), cluster.begin(), cluster.end());
+    }
     for (const auto& [option, key] : {std::pair{"gpus", "sweep.gpus"}, std::pair{"strategy", "sweep.strategies"}})
         if (read.has(option)) settings.push_back({key, read.text(option), fmt::format("--{}", option), true});
     return settings;
 }
 
-void write_records(const fs::path& folder, const Scenario& scenario, const Prediction& prediction,
-                   const std::vector<std::string>& arguments, const std::string& engine) {
+// What both kinds of prediction are asked for besides what to predict.
+struct Manner {
+    std::string engine;  // "sim", "closed-form"
+    std::string format;
+    FigureRequest figures;
+    int parallel = 0;
+    std::optional<fs::path> folder;
+
+    std::string engine_text() const {
+        return engine == "sim" ? simulation_engine_name() : "closed-form (formulas, no contention)";
+    }
+    Engine make_engine() const { return engine == "sim" ? simulation_engine(parallel) : closed_form_engine(); }
+};
+
+Manner read_manner(const Arguments& read) {
+    Manner manner;
+    manner.engine = choice(read, "engine", {"sim", "closed-form"});
+    manner.format = choice(read, "format", {"table", "csv", "jsonl"});
+    manner.figures = figure_request(
+        "--figures", {"all"},
+        read.text("figures") == "none" ? std::vector<std::string>{} : split_commas(read.text("figures")));
+    manner.parallel = read.values["jobs"].as<int>();
+    if (manner.parallel < 0)
+        throw UserError({{"--jobs", 0, 0}, "", std::to_string(manner.parallel), "0 or more simulations at a time", ""});
+    if (read.has("output")) manner.folder = read.text("output");
+    return manner;
+}
+
+// The resolved input, as TOML, under the name that says what it is.
+struct Echo {
+    std::string name;
+    const config::Value& tree;
+};
+
+// The records are safe before anything is printed: who reads only the first lines of a long sweep keeps the rest.
+void write_records(const Manner& manner, const Echo& input, const std::vector<Record>& records,
+                   const std::vector<std::string>& arguments) {
+    if (!manner.folder) return;
     const HeldSignals signals;
-    write_whole(folder / "records.csv", to_csv(prediction.records));
-    write_whole(folder / "records.jsonl", to_json_lines(prediction.records));
-    write_whole(folder / "scenario.toml", config::to_toml(scenario.tree));
-    write_whole(folder / "context.json", context_json("coppice predict", arguments, engine));
+    write_whole(*manner.folder / "records.csv", to_csv(records));
+    write_whole(*manner.folder / "records.jsonl", to_json_lines(records));
+    write_whole(*manner.folder / input.name, config::to_toml(input.tree));
+    write_whole(*manner.folder / "context.json", context_json("coppice predict", arguments, manner.engine_text()));
     signals.check();
 }
 
@@ -62,11 +111,109 @@ void draw(const fs::path& folder, const Prediction& prediction, const FigureRequ
     fmt::print(stderr, "coppice: wrote {} to {}\n", written, folder.string());
 }
 
+int predict_steps(const Arguments& read, const Manner& manner, const std::vector<std::string>& arguments) {
+    if (read.has("type"))
+        throw UserError({{"--type", 0, 0},
+                         "",
+                         "'" + read.text("type") + "' without --bytes",
+                         "the type of all-reduces alone",
+                         "of a training step: --set workload.gradient_type=fp16"});
+    const Scenario scenario = load_scenario(read.text("scenario"), settings_of(read));
+    if (manner.folder) prepare_folder(*manner.folder);
+    const Predictor predictor(scenario);
+    const Prediction prediction = predictor.predict(predictor.plan(), manner.make_engine());
+    for (const std::string& warning : prediction.warnings) fmt::print(stderr, "coppice: warning: {}\n", warning);
+    write_records(manner, {"scenario.toml", scenario.tree}, prediction.records, arguments);
+    if (manner.format == "csv")
+        print(to_csv(prediction.records));
+    else if (manner.format == "jsonl")
+        print(to_json_lines(prediction.records));
+    else
+        print(report_header(scenario, manner.engine_text()) + report_tables(scenario, prediction));
+    if (manner.folder) draw(*manner.folder, prediction, manner.figures);
+    return 0;
+}
+
+const Element& read_element(const Arguments& read, const std::string& otherwise) {
+    std::vector<std::string> known;
+    for (const Element& one : kElements) known.emplace_back(one.name);
+    const std::string given = read.has("type") ? read.text("type") : otherwise;
+    const Element* element = find_element(given);
+    if (!element) choice(read, "type", known);  // throws, with what would have been right
+    return *element;
+}
+
+std::vector<std::uint64_t> read_sizes(const Arguments& read, const Element& element) {
+    const SourceLocation where{"--bytes", 0, 0};
+    const std::vector<std::uint64_t> sizes =
+        parse_size_list(read.has("bytes") ? read.text("bytes") : "64 KiB..32 MiB", where);
+    require_whole_elements(sizes, element, where);
+    return sizes;
+}
+
+// What is asked for, and the tree to echo it with: the cluster, or the scenario that it comes from.
+struct AllReduceInput {
+    AllReduceSweep sweep;
+    config::Value tree;
+};
+
+AllReduceInput of_scenario(const Arguments& read) {
+    const Scenario scenario = load_scenario(read.text("scenario"), settings_of(read));
+    const Element& element = read_element(read, scenario.workload.gradient_type);
+    return {{CostModel(scenario.cluster), parse_strategies(scenario.strategies, {scenario.name, 0, 0}, ""),
+             scenario.gpus, read_sizes(read, element), element, scenario.name, scenario.hash, scenario.seed},
+            scenario.tree};
+}
+
+AllReduceInput of_cluster(const Arguments& read) {
+    for (const auto& [option, what] : {std::pair{"cluster", "--cluster FILE|NAME"}, std::pair{"gpus", "--gpus LIST"}})
+        if (!read.has(option))
+            throw UserError({{"command line", 0, 0},
+                             "",
+                             "no scenario",
+                             fmt::format("{}, or a scenario", what),
+                             "usage: " + kHelp.usage});
+    const LoneCluster lone = load_cluster(read.text("cluster"), "--cluster", set_options(read));
+    const Element& element = read_element(read, "fp32");
+    const std::vector<std::string> strategies =
+        read.has("strategy") ? split_strategy_list(read.text("strategy")) : strategy_names();
+    return {{CostModel(lone.cluster), parse_strategies(strategies, {"--strategy", 0, 0}, ""),
+             parse_gpu_list(read.text("gpus"), {"--gpus", 0, 0}, ""), read_sizes(read, element), element, "", "", 0},
+            lone.tree};
+}
+
+int predict_all_reduces(const Arguments& read, const Manner& manner, const std::vector<std::string>& arguments) {
+    const bool with_scenario = read.has("scenario");
+    const AllReduceInput input = with_scenario ? of_scenario(read) : of_cluster(read);
+    if (manner.folder) prepare_folder(*manner.folder);
+    const std::vector<Record> records =
+        coppice::predict_all_reduces(input.sweep, plan_all_reduces(input.sweep), manner.make_engine());
+    const std::string echo = with_scenario ? "scenario.toml" : "cluster.toml";
+    write_records(manner, {echo, input.tree}, records, arguments);
+    if (manner.format == "csv")
+        print(to_csv(records));
+    else if (manner.format == "jsonl")
+        print(to_json_lines(records));
+    else
+        print(all_reduce_header(input.sweep, manner.engine_text()) + all_reduce_table(input.sweep, records));
+    if (manner.folder)
+        fmt::print(stderr, "coppice: wrote records.csv, records.jsonl, {}, context.json to {}\n", echo,
+                   manner.folder->string());
+    return 0;
+}
+
 }  // namespace
 
 int run_predict(const std::vector<std::string>& arguments) {
     po::options_description options;
     options.add_options()("scenario", po::value<std::string>())(
+        "cluster,c", po::value<std::string>()->value_name("FILE|NAME"),
+        "the cluster, in the place of the scenario's with all that the scenario changes of it")(
+        "bytes,b", po::value<std::string>()->value_name("LIST"),
+        "predicts all-reduces of these sizes alone: '1 MiB', '64 KiB..32 MiB' (doubles; the default without a "
+        "scenario), '1 kB..1 GB:*10'")("type,t", po::value<std::string>()->value_name("NAME"),
+                                       "of what is summed in them: float32, float64, float16, bfloat16, int32 or "
+                                       "int64; default: the scenario's, else float32")(
         "gpus,g", po::value<std::string>()->value_name("LIST"),
         "GPU counts: 1,2,4 or 1..128 (doubles), 1..128:*2, 1..128:+1; instead of the scenario's")(
         "strategy,s", po::value<std::string>()->value_name("LIST"),
@@ -83,36 +230,11 @@ int run_predict(const std::vector<std::string>& arguments) {
                                                   "simulations at a time; 0: one per core");
     const Arguments read = read_arguments(arguments, options, {"scenario"}, kHelp);
     if (read.help) return 0;
-    require(read, "scenario", "a scenario", kHelp);
-    const std::string engine = choice(read, "engine", {"sim", "closed-form"});
-    const std::string format = choice(read, "format", {"table", "csv", "jsonl"});
-    const FigureRequest figures = figure_request(
-        "--figures", {"all"},
-        read.text("figures") == "none" ? std::vector<std::string>{} : split_commas(read.text("figures")));
-    const int parallel = read.values["jobs"].as<int>();
-    if (parallel < 0)
-        throw UserError({{"--jobs", 0, 0}, "", std::to_string(parallel), "0 or more simulations at a time", ""});
-
-    const Scenario scenario = load_scenario(read.text("scenario"), settings_of(read));
-    if (read.has("output")) prepare_folder(read.text("output"));
-    const Predictor predictor(scenario);
-    const std::vector<StepPlan> plans = predictor.plan();
-    const bool simulated = engine == "sim";
-    const std::string engine_text = simulated ? simulation_engine_name() : "closed-form (formulas, no contention)";
-    const Prediction prediction =
-        predictor.predict(plans, simulated ? simulation_engine(parallel) : closed_form_engine());
-    for (const std::string& warning : prediction.warnings) fmt::print(stderr, "coppice: warning: {}\n", warning);
-    // The records are safe before anything is printed: who reads only the first lines of a long sweep keeps the rest.
-    const std::string folder = read.has("output") ? read.text("output") : "";
-    if (!folder.empty()) write_records(folder, scenario, prediction, arguments, engine_text);
-    if (format == "csv")
-        print(to_csv(prediction.records));
-    else if (format == "jsonl")
-        print(to_json_lines(prediction.records));
-    else
-        print(report_header(scenario, engine_text) + report_tables(scenario, prediction));
-    if (!folder.empty()) draw(folder, prediction, figures);
-    return 0;
+    const bool alone = read.has("bytes") || read.has("cluster");
+    if (!alone) require(read, "scenario", "a scenario", kHelp);
+    const Manner manner = read_manner(read);
+    const bool all_reduces = read.has("bytes") || !read.has("scenario");
+    return all_reduces ? predict_all_reduces(read, manner, arguments) : predict_steps(read, manner, arguments);
 }
 
 }  // namespace coppice::program

@@ -98,23 +98,28 @@ std::string sensitivity_table(const Prediction& prediction) {
     return "What a doubling changes in the step time:\n" + table.text();
 }
 
+void add_line(std::string& text, std::string_view what, const std::string& value) {
+    text += fmt::format("  {:<10}{}\n", what, value);
+}
+
+std::string cluster_sentence(const Cluster& cluster) {
+    return fmt::format("{}: {}, {} a node; link {}, {}", cluster.name, cluster.device.name, cluster.gpus_per_node,
+                       format_bandwidth_both(cluster.link.bytes_per_s()),
+                       format_rounded(cluster.link.latency_s(), Dimension::Seconds));
+}
+
 }  // namespace
 
 std::string report_header(const Scenario& scenario, const std::string& engine) {
     const Workload& workload = scenario.workload;
-    const Cluster& cluster = scenario.cluster;
     std::string text = fmt::format("{}\n", scenario.title);
-    const auto line = [&](std::string_view what, const std::string& value) {
-        text += fmt::format("  {:<10}{}\n", what, value);
-    };
+    const auto line = [&](std::string_view what, const std::string& value) { add_line(text, what, value); };
     line("network", fmt::format("{}{}, {} parameters, {} of {} gradients", workload.network.name,
                                 workload.heads == Heads::WithAuxiliary ? " with its auxiliary heads" : "",
                                 grouped(workload.gradient_elements),
                                 format_rounded(static_cast<double>(workload.gradient_bytes()), Dimension::Bytes),
                                 workload.gradient_type));
-    line("cluster", fmt::format("{}: {}, {} a node; link {}, {}", cluster.name, cluster.device.name,
-                                cluster.gpus_per_node, format_bandwidth_both(cluster.link.peak_bytes_per_s()),
-                                format_rounded(cluster.link.latency_s(), Dimension::Seconds)));
+    line("cluster", cluster_sentence(scenario.cluster));
     line("training", training_sentence(scenario));
     line("speedup", baseline_sentence(scenario));
     line("GPUs", describe_gpu_list(scenario.gpus));
@@ -146,6 +151,37 @@ std::string report_tables(const Scenario& scenario, const Prediction& prediction
     if (fitted) text += "  * served to fit the cluster's constants; the other published values did not\n";
     if (!prediction.sensitivities.empty()) text += "\n" + sensitivity_table(prediction);
     return text;
+}
+
+std::string all_reduce_header(const AllReduceSweep& sweep, const std::string& engine) {
+    std::string text = "All-reduces alone, without a training step\n";
+    add_line(text, "cluster", cluster_sentence(sweep.cost.cluster()));
+    add_line(text, "type", std::string(sweep.element.name));
+    add_line(text, "GPUs", describe_gpu_list(sweep.gpus));
+    add_line(text, "engine", engine);
+    return text;
+}
+
+std::string all_reduce_table(const AllReduceSweep& sweep, const std::vector<Record>& records) {
+    TextTable table({{"size (B)"},
+                     {"elements"},
+                     {"strategy", Align::Left},
+                     {"workers"},
+                     {"servers"},
+                     {"time"},
+                     {"algbw (GB/s)"},
+                     {"busbw (GB/s)"},
+                     {"", Align::Left}});
+    const auto gigabytes = [](const std::optional<double>& rate) {
+        return rate ? fmt::format("{:.3f}", *rate / 1e9) : "";
+    };
+    for (const Record& record : records)
+        table.row({std::to_string(record.gradient_bytes), std::to_string(record.gradient_bytes / sweep.element.bytes),
+                   record.strategy_requested, std::to_string(record.gpus), std::to_string(record.servers),
+                   seconds(record.allreduce_s), gigabytes(record.algbw_bytes_per_s),
+                   gigabytes(record.busbw_bytes_per_s),
+                   record.status == "ok" ? "" : fmt::format("{}: {}", record.status, record.status_reason)});
+    return "\n" + table.text();
 }
 
 }  // namespace coppice::program

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "common/scenario/scenario.hpp"
+#include "common/step/all_reduce.hpp"
 #include "common/step/prediction.hpp"
 
 #include <string>
@@ -13,5 +14,9 @@ std::string report_header(const Scenario& scenario, const std::string& engine);
 
 // One table per strategy and batch, then what the result is sensitive to.
 std::string report_tables(const Scenario& scenario, const Prediction& prediction);
+
+// The same for all-reduces alone: one table, with the columns of nccl-tests.
+std::string all_reduce_header(const AllReduceSweep& sweep, const std::string& engine);
+std::string all_reduce_table(const AllReduceSweep& sweep, const std::vector<Record>& records);
 
 }  // namespace coppice::program

@@ -26,7 +26,7 @@ const std::vector<std::string> kKinds{"scenario", "model", "cluster", "strategy"
 std::string segments_text(const std::string& name, const std::vector<LinkSegment>& segments) {
     std::string text;
     for (std::size_t i = 0; i < segments.size(); ++i)
-        text += fmt::format("  {:<25} from {}: {}, {}\n", fmt::format("{}.segments[{}]", name, i),
+        text += fmt::format("  {:<25} from {}: {}, {}\n", fmt::format("{}[{}]", name, i),
                             format_quantity(segments[i].from_bytes, Dimension::Bytes),
                             format_bandwidth_both(segments[i].bytes_per_s),
                             format_quantity(segments[i].latency_s, Dimension::Seconds));
@@ -50,11 +50,10 @@ std::string link_text(const std::string& name, const Link& link) {
         text += fmt::format("  {:<26}{}\n", name + ".latency",
                             format_quantity(link.segments[0].latency_s, Dimension::Seconds));
     } else {
-        text += segments_text(name, link.segments);
+        text += segments_text(name + ".segments", link.segments);
     }
     text += fmt::format("  {:<26}{}\n", name + ".overhead", format_quantity(link.overhead_s, Dimension::Seconds));
-    if (link.both_ways_bytes_per_s)
-        text += fmt::format("  {:<26}{}\n", name + ".both_ways", format_bandwidth_both(*link.both_ways_bytes_per_s));
+    text += segments_text(name + ".both_ways", link.both_ways);
     if (link.segment_bytes)
         text += fmt::format("  {:<26}{}\n", name + ".segment",
                             format_quantity(static_cast<double>(*link.segment_bytes), Dimension::Bytes));
@@ -67,7 +66,7 @@ std::string collective_text(const std::string& name, const MeasuredCollective& c
                                    format_quantity(collective.smallest_bytes, Dimension::Bytes),
                                    format_quantity(collective.largest_bytes, Dimension::Bytes));
     text += fmt::format("  {:<26}{}\n", name + ".source", collective.source);
-    text += segments_text(name, collective.segments);
+    text += segments_text(name + ".segments", collective.segments);
     return text + fit_text(name, collective.fit);
 }
 

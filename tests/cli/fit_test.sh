@@ -154,14 +154,14 @@ test_a_probe_is_a_link_and_the_rates_of_its_hosts() {
     run fit probe.jsonl --base ethernet-10g --name mine -o cluster.toml
     exits 0
     prints "link, overhead 2 us: coppice-run probe on a, b (MPI): probe.jsonl"
-    says "while a host receives it sends 50 MB/s (50 % of the bandwidth)"
+    prints "while the receiver sends as much:"
     holds "twice as long both ways as predicted" grep -qE '^ +both-ways +16,777,216 B +4 .* 2\.00$' out
     holds "incast as predicted" grep -qE '^ +incast +16,777,216 B +3 .* 1\.00$' out
     run show cluster ./cluster.toml
     prints "cluster mine:"
     prints "link.latency              48 us"
     prints "link.overhead             2 us"
-    prints "link.both_ways            50 MB/s"
+    prints "link.both_ways[0]         from 0 B: 50 MB/s (400 Mbps), 48 us"
     prints "link.segment              61.44 kB"
     prints "host.sum_rate             4 GB/s"
     prints "device.sum_rate           300 GB/s"

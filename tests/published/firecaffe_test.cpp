@@ -2,7 +2,7 @@
 // the headline rows (which served to fit link.bandwidth), 10 % for the others.
 #include "common/scenario/scenario.hpp"
 #include "common/step/prediction.hpp"
-#include "sim/step_engine.hpp"
+#include "sim/engine.hpp"
 
 #include <gtest/gtest.h>
 

@@ -49,7 +49,7 @@ Cluster full() {
     cluster.node_link = Link{};
     cluster.node_link->segments = {{0, 1e-6, 3e11}};
     cluster.link = link_of(h100_fit(), 0);
-    cluster.link.both_ways_bytes_per_s = 0.75 * cluster.link.peak_bytes_per_s();
+    cluster.link.both_ways = {{0, 2e-6, 1e9}, {1000, 3e-6, 1.0 / 3 * 1e10}};
     cluster.link.segment_bytes = 61440;
     cluster.link.segments_in_flight = 8;
     cluster.fabric.backplane_bytes_per_s = 1e12;
@@ -68,7 +68,8 @@ TEST(ClusterFile, reads_back_as_it_was_written) {
     EXPECT_EQ(back.device.sum_bytes_per_s, full().device.sum_bytes_per_s) << "every bit";
     EXPECT_EQ(back.link.segments.size(), 3u);
     EXPECT_EQ(back.link.segments[1].latency_s, full().link.segments[1].latency_s);
-    EXPECT_EQ(*back.link.both_ways_bytes_per_s, *full().link.both_ways_bytes_per_s);
+    ASSERT_EQ(back.link.both_ways.size(), 2u);
+    EXPECT_EQ(back.link.both_ways[1].bytes_per_s, 1.0 / 3 * 1e10);
     ASSERT_TRUE(back.link.fit);
     EXPECT_EQ(back.link.fit->quality.left_out, 2);
     EXPECT_EQ(back.link.fit->residuals.size(), 31u);

@@ -97,13 +97,17 @@ TEST(PiecewiseFit, RepeatedSizesCountAsTheirMedian) {
     EXPECT_NEAR(fit.segments[0].bytes_per_s, 500, 1e-6);
 }
 
-TEST(PiecewiseFit, NoSmallMessageIsFasterThanTheLargeOnes) {
-    // A burst that passes at once: constant up to 8 kB, then a line.
+TEST(PiecewiseFit, WhereTimesDoNotGrowTheRateIsFinite) {
+    // A fixed cost up to 10 kB, then the wire.
     std::vector<TimedSize> points;
-    for (const double size : doubling(64, 1 << 24)) points.push_back({size, 1e-4 + std::max(0.0, size - 8192) / 1e6});
+    for (const double size : doubling(64, 1 << 24)) points.push_back({size, std::max(1e-4, size / 1e8)});
     const PiecewiseFit fit = fit_piecewise(points, {});
-    for (const LinkSegment& segment : fit.segments)
-        EXPECT_LE(segment.bytes_per_s, fit.segments.back().bytes_per_s * (1 + 1e-9));
+    ASSERT_EQ(fit.segments.size(), 2U);
+    EXPECT_NEAR(fit.segments[0].latency_s, 1e-4, 1e-6);
+    EXPECT_NEAR(fit.segments[1].bytes_per_s, 1e8, 1e3);
+    // A thousand times the rate of the largest size, 1e8 B/s.
+    EXPECT_LT(fit.segments[0].bytes_per_s, 1.001e11);
+    EXPECT_EQ(fit.quality.left_out, 0);
 }
 
 // Whatever is measured: rates and latencies that a cluster file accepts, and each point is there once.

@@ -106,7 +106,7 @@ TEST(Prediction, measured_times_ask_nothing_of_the_node_and_the_fabric) {
 
 TEST(Prediction, an_engine_that_plays_schedules_refuses_measured_times) {
     const Scenario scenario = load({kMeasured, "sweep.gpus=1,8", "sweep.strategies=measured"});
-    StepEngine engine = closed_form_engine();
+    Engine engine = closed_form_engine();
     engine.plays_schedules = true;
     const Predictor predictor(scenario);
     for (const Record& record : predictor.predict(predictor.plan(), engine).records) {

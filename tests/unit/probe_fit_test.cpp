@@ -118,10 +118,13 @@ TEST(ProbeFit, an_overhead_cannot_exceed_the_shortest_message) {
 }
 
 TEST(ProbeFit, what_receiving_takes_from_sending_is_kept) {
-    EXPECT_FALSE(fit(probe()).cluster.link.both_ways_bytes_per_s) << "nothing: full duplex";
-    EXPECT_NEAR(*fit(probe(0.7 * kB)).cluster.link.both_ways_bytes_per_s, 0.7 * kB, 1e-3 * kB);
-    EXPECT_NEAR(*fit(probe(0.3 * kB)).cluster.link.both_ways_bytes_per_s, 0.5 * kB, 1e-3 * kB) << "half at least";
-    EXPECT_FALSE(fit(without(probe(), "both-ways")).cluster.link.both_ways_bytes_per_s);
+    const Cluster apart = fit(probe()).cluster;
+    const Cluster shared = fit(probe(0.7 * kB)).cluster;
+    // 1 MiB at 1 GB/s, and at 0.7 GB/s: 0.4286 times as long more.
+    EXPECT_NEAR(CostModel(apart).both_ways_extra_s(1 << 20), 0, 1e-9) << "nothing: full duplex";
+    EXPECT_NEAR(CostModel(shared).both_ways_extra_s(1 << 20), (1 / 0.7 - 1) * (1 << 20) / kB, 1e-8);
+    EXPECT_NEAR(CostModel(shared).exchange_s(1 << 20), kO + kAlpha + (1 << 20) / (0.7 * kB), 1e-8);
+    EXPECT_TRUE(fit(without(probe(), "both-ways")).cluster.link.both_ways.empty());
 }
 
 // The probe tries several sizes of pieces both ways before it settles on the one of its one-way messages.
@@ -131,7 +134,7 @@ TEST(ProbeFit, messages_in_other_pieces_do_not_count) {
         records.push_back(record_of("both-ways", 1 << 20, 1, 2));
         records.back().segment_bytes = 4096;
     }
-    EXPECT_FALSE(fit(records).cluster.link.both_ways_bytes_per_s);
+    EXPECT_NEAR(CostModel(fit(records).cluster).both_ways_extra_s(1 << 20), 0, 1e-9);
     records.push_back(record_of("one-way", 1 << 20, 1));
     records.back().segment_bytes = 4096;
     EXPECT_NE(error_of([&] { fit(records); }).found.find("pieces of 65536 (8 at a time) and of 4096"),

@@ -29,10 +29,10 @@ UserErrorParts error_of(const std::vector<std::string>& sets) {
 }
 
 TEST(Scenario, set_wins_over_the_scenario_which_wins_over_the_file_it_uses) {
-    EXPECT_EQ(load({}).cluster.link.peak_bytes_per_s(), 2.8e9);
-    EXPECT_EQ(load({"cluster.link.bandwidth=10 Gbps"}).cluster.link.peak_bytes_per_s(), 1.25e9);
-    EXPECT_EQ(load({"cluster.use=ethernet-1g"}).cluster.link.peak_bytes_per_s(), 0.125e9);
-    EXPECT_EQ(load({"cluster.link.bandwidth=1 GB/s", "cluster.use=ethernet-1g"}).cluster.link.peak_bytes_per_s(), 1e9)
+    EXPECT_EQ(load({}).cluster.link.bytes_per_s(), 2.8e9);
+    EXPECT_EQ(load({"cluster.link.bandwidth=10 Gbps"}).cluster.link.bytes_per_s(), 1.25e9);
+    EXPECT_EQ(load({"cluster.use=ethernet-1g"}).cluster.link.bytes_per_s(), 0.125e9);
+    EXPECT_EQ(load({"cluster.link.bandwidth=1 GB/s", "cluster.use=ethernet-1g"}).cluster.link.bytes_per_s(), 1e9)
         << "which file is used comes first, whatever the order";
 }
 
@@ -59,7 +59,7 @@ TEST(Scenario, a_later_form_of_a_link_replaces_the_earlier_one) {
         load({"cluster.link.segments=[{from='0 B',latency='1 us',bandwidth='1 GB/s'},"
               "{from='1 kB',latency='2 us',bandwidth='2 GB/s'}]"});
     EXPECT_EQ(segments.cluster.link.segments.size(), 2u);
-    EXPECT_EQ(segments.cluster.link.peak_bytes_per_s(), 2e9);
+    EXPECT_EQ(segments.cluster.link.bytes_per_s(), 2e9);
 }
 
 // 1 us + 1 kB / 1 GB/s = 2 us, as measured.
@@ -91,7 +91,7 @@ TEST(Scenario, both_forms_of_a_link_in_one_place_are_an_error) {
 }
 
 TEST(Scenario, a_whole_section_can_be_set) {
-    EXPECT_EQ(load({"cluster={use='ethernet-1g'}"}).cluster.link.peak_bytes_per_s(), 0.125e9);
+    EXPECT_EQ(load({"cluster={use='ethernet-1g'}"}).cluster.link.bytes_per_s(), 0.125e9);
 }
 
 TEST(Scenario, the_hash_follows_what_changes_a_result_and_nothing_else) {
@@ -172,9 +172,7 @@ TEST(Scenario, all_own_scenarios_load) {
 }
 
 TEST(Scenario, own_clusters_are_read_as_their_names_say) {
-    const auto link = [](const std::string& name) {
-        return load({"cluster.use=" + name}).cluster.link.peak_bytes_per_s();
-    };
+    const auto link = [](const std::string& name) { return load({"cluster.use=" + name}).cluster.link.bytes_per_s(); };
     EXPECT_EQ(link("ethernet-1g"), 1e9 / 8);
     EXPECT_EQ(link("ethernet-10g"), 10e9 / 8);
     EXPECT_EQ(link("ethernet-25g"), 25e9 / 8);
@@ -194,7 +192,7 @@ TEST(Scenario, the_example_in_the_documentation_is_one) {
     write_whole(folder / "scenario.toml", text.substr(scenario, text.find("```", scenario) - scenario));
     write_whole(folder / "cluster.toml", text.substr(cluster, text.find("```", cluster) - cluster));
     const Scenario read = load_scenario((folder / "scenario.toml").string(), {});
-    EXPECT_EQ(read.cluster.link.peak_bytes_per_s(), 25e9 / 8) << "the scenario's key wins over the cluster file's";
+    EXPECT_EQ(read.cluster.link.bytes_per_s(), 25e9 / 8) << "the scenario's key wins over the cluster file's";
     EXPECT_EQ(read.published.at(0).tolerance, 0.1);
     const config::Value file = config::load_toml(folder / "cluster.toml");
     EXPECT_EQ(read_cluster(config::TableReader(file, "")).device.peak_flop_per_s, 14e12);

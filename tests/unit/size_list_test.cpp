@@ -1,4 +1,4 @@
-#include "runtime/size_list.hpp"
+#include "common/units/size_list.hpp"
 
 #include <gtest/gtest.h>
 

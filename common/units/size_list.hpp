@@ -2,6 +2,7 @@
 #pragma once
 
 #include "common/diag/error.hpp"
+#include "common/units/element.hpp"
 
 #include <cstdint>
 #include <string>
@@ -15,5 +16,9 @@ std::uint64_t parse_size(std::string_view text, const SourceLocation& where);
 
 // Ascending, without repetitions. A range ends at its last member that does not exceed its end.
 std::vector<std::uint64_t> parse_size_list(std::string_view text, const SourceLocation& where);
+
+// UserError at `where` for a size that is no whole number of such elements, with the nearest ones that are.
+void require_whole_elements(const std::vector<std::uint64_t>& sizes, const Element& element,
+                            const SourceLocation& where);
 
 }  // namespace coppice

@@ -1,9 +1,9 @@
-// The engine "sim" for common/step/prediction.hpp: each job is played by SimGrid in a process of its own (only one
+// The engine "sim" (common/step/engine.hpp): each job is played by SimGrid in a process of its own (only one
 // SimGrid engine can live in a process), several at a time; results come back in the order of the jobs, so nothing
 // depends on how many run at once.
 #pragma once
 
-#include "common/step/prediction.hpp"
+#include "common/step/engine.hpp"
 
 #include <string>
 
@@ -11,7 +11,7 @@ namespace coppice {
 
 // parallel: processes at a time; 0: one per core. Shows progress on stderr where that is a terminal and the work is
 // long.
-StepEngine simulation_engine(int parallel);
+Engine simulation_engine(int parallel);
 
 std::string simulation_engine_name();  // "sim (SimGrid version 3.32)"
 

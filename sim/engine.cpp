@@ -1,4 +1,4 @@
-#include "sim/step_engine.hpp"
+#include "sim/engine.hpp"
 
 #include "sim/simgrid_executor.hpp"
 #include "sim/simgrid_headers.hpp"
@@ -39,14 +39,13 @@ private:
 
 }  // namespace
 
-StepEngine simulation_engine(int parallel) {
-    const auto everything = [](const StepPlan&, const Cluster&) { return std::optional<std::string>(); };
-    const auto run = [parallel](const std::vector<StepJob>& jobs) {
+Engine simulation_engine(int parallel) {
+    const auto everything = [](std::int64_t, const Cluster&) { return std::optional<std::string>(); };
+    const auto run = [parallel](const std::vector<EngineJob>& jobs) {
         std::vector<SimJob> simulations;
         simulations.reserve(jobs.size());
-        for (const StepJob& job : jobs)
-            simulations.push_back({fmt::format("simulate {}", job.plan->label()), job.plan->step.schedule.get(),
-                                   job.binding, job.cost, false});
+        for (const EngineJob& job : jobs)
+            simulations.push_back({fmt::format("simulate {}", job.label), job.schedule, job.binding, job.cost, false});
         Progress progress;
         IsolateOptions options;
         options.parallel = static_cast<unsigned>(parallel);
@@ -55,7 +54,7 @@ StepEngine simulation_engine(int parallel) {
         std::vector<double> seconds;
         seconds.reserve(jobs.size());
         for (std::size_t i = 0; i < jobs.size(); ++i)
-            seconds.push_back(results[i].workers_end_s(jobs[i].plan->step.schedule->workers));
+            seconds.push_back(results[i].workers_end_s(jobs[i].schedule->workers));
         return seconds;
     };
     return {"sim", "simulation", everything, run, true};

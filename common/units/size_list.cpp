@@ -1,4 +1,4 @@
-#include "runtime/size_list.hpp"
+#include "common/units/size_list.hpp"
 
 #include "common/units/quantity.hpp"
 
@@ -74,6 +74,17 @@ std::vector<std::uint64_t> parse_size_list(std::string_view text, const SourceLo
         rest.remove_prefix(comma + 1);
     }
     return {sizes.begin(), sizes.end()};
+}
+
+void require_whole_elements(const std::vector<std::uint64_t>& sizes, const Element& element,
+                            const SourceLocation& where) {
+    for (const std::uint64_t size : sizes) {
+        if (size % element.bytes == 0) continue;
+        const std::uint64_t below = size / element.bytes * element.bytes;
+        throw UserError({where, "", fmt::format("{} bytes", size),
+                         fmt::format("a multiple of the {} bytes of a {}", element.bytes, element.name),
+                         fmt::format("{} or {}", below, below + element.bytes)});
+    }
 }
 
 }  // namespace coppice

@@ -1,0 +1,43 @@
+#include "common/step/engine.hpp"
+#include "common/step/fused_step.hpp"
+
+namespace coppice {
+
+namespace {
+
+std::optional<std::string> refuses(std::int64_t workers, const Cluster& cluster) {
+    if (workers == 1) return std::nullopt;
+    if (cluster.gpus_per_node > 1) return "the closed forms know one GPU a node; use the engine sim";
+    if (cluster.fabric.backplane_bytes_per_s) return "the closed forms know no backplane; use the engine sim";
+    return std::nullopt;
+}
+
+std::vector<double> run(const std::vector<EngineJob>& jobs) {
+    std::vector<double> seconds;
+    seconds.reserve(jobs.size());
+    for (const EngineJob& job : jobs) {
+        const TensorBinding& tensor = job.binding.tensors.at(0);
+        double total_s =
+            job.strategy->closed_form_s(job.collective_case, tensor.elements, tensor.element_bytes, job.cost);
+        if (!job.binding.work_s.empty())
+            total_s =
+                job.binding.work_s.at(StepWorks::kComputeLargest) + total_s + job.binding.work_s.at(StepWorks::kUpdate);
+        seconds.push_back(total_s);
+    }
+    return seconds;
+}
+
+}  // namespace
+
+std::optional<std::string> engine_refuses(const Engine& engine, const Strategy& strategy, std::int64_t workers,
+                                          const Cluster& cluster) {
+    if (strategy.schedule) return engine.refuses(workers, cluster);
+    if (engine.plays_schedules) return "measured times have no schedule to simulate; use --engine closed-form";
+    return std::nullopt;
+}
+
+Engine closed_form_engine() {
+    return {"closed-form", "prediction", refuses, run, false};
+}
+
+}  // namespace coppice
