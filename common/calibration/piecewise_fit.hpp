@@ -1,4 +1,5 @@
-// Measured times by size as a few straight pieces: T(n) = alpha + n / B in each, the cost model's segments.
+// Measured times by size as a few straight pieces: T(n) = o + alpha + n / B in each, o known, the cost model's
+// segments.
 //
 // Weighted least squares on relative residuals (sizes go over nine decades, and a user asks "by how many per cent");
 // breaks by dynamic programming over the sizes, so they are the best there are for their number; their number by the
@@ -20,7 +21,8 @@
 
 namespace coppice {
 
-// Relative. Two columns of one nccl-tests log, the same collective in place and out of place, differ by this (median).
+// Relative. The two columns of one nccl-tests log, the same collective out of place and in place, differ by 0.8 %
+// (median of 31 sizes).
 inline constexpr double kNoiseFloor = 0.01;
 
 struct TimedSize {

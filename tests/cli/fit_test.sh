@@ -80,6 +80,12 @@ test_what_is_written_predicts_on_its_number_of_ranks() {
     run predict resnet50-weak --set cluster.use=./mine.toml -s measured --gpus 4
     exits 0
     prints "n/a: measured times have no schedule to simulate; use --engine closed-form"
+    # 512 kB: 100 us + 512 us.
+    run predict --cluster mine.toml --bytes "512 kB" --gpus 4,8 -s measured -e closed-form --format csv
+    exits 0
+    holds "612 us on 4 ranks, n/a on 8" awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
+        NR == 2 { t = $at["allreduce_s"]; four = t > 0.0006119 && t < 0.0006121 }
+        NR == 3 { exit !(four && $at["status"] == "n/a") }' out
     run list strategies
     prints "without a schedule"
     holds "measured stands there" grep -qE '^  measured ' out
