@@ -1,5 +1,6 @@
 // coppice check: reads a file of any kind and says what is wrong with it; for a scenario the schedules of its sweep are
 // proved as well.
+#include "common/calibration/probe_record.hpp"
 #include "common/config/value.hpp"
 #include "common/diag/error.hpp"
 #include "common/program/numbers.hpp"
@@ -45,8 +46,12 @@ std::string check_file(const std::string& file, const std::vector<config::Settin
         throw UserError(
             {{"command line", 0, 0}, "", "--set with records", "a scenario, model or cluster to set something in", ""});
     if (file.ends_with(".csv")) return fmt::format("{}: {} records\n", file, parse_csv(read_whole(file), file).size());
-    if (file.ends_with(".jsonl"))
-        return fmt::format("{}: {} records\n", file, parse_json_lines(read_whole(file), file).size());
+    if (file.ends_with(".jsonl")) {
+        const std::string text = read_whole(file);
+        if (text.substr(0, text.find('\n')).find(kProbeSchema) != std::string::npos)
+            return fmt::format("{}: {} records of a probe\n", file, parse_probe_records(text, file).size());
+        return fmt::format("{}: {} records\n", file, parse_json_lines(text, file).size());
+    }
     if (!file.ends_with(".toml") && file.find('/') == std::string::npos) return check_scenario(file, settings);
     config::Value value = config::load_toml(file);
     for (const config::Setting& setting : settings) config::apply(value, setting);

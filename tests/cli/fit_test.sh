@@ -157,6 +157,8 @@ test_osu_latency_is_a_link() {
 
 test_a_probe_is_a_link_and_the_rates_of_its_hosts() {
     probe >probe.jsonl
+    run check probe.jsonl
+    prints "probe.jsonl: 33 records of a probe"
     run fit probe.jsonl --base ethernet-10g --name mine -o cluster.toml
     exits 0
     prints "link, overhead 2 us: coppice-run probe on a, b (MPI): probe.jsonl"
