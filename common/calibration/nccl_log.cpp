@@ -156,6 +156,8 @@ public:
     }
 
 private:
+    static constexpr double kMostRanks = 1e6;  // beyond, a bandwidth was mangled
+
     SourceLocation at(int line) const { return {log_.file, line, 0}; }
 
     void name_test(const Test& test, const Line& line) {
@@ -215,6 +217,8 @@ private:
 
     void tell_ranks() {
         if (log_.points.empty()) return;
+        if (listed_ == 1)
+            throw UserError({at(list_line_), "", "a run on one GPU", "one on two or more: alone nothing is sent", ""});
         // Below two ranks busbw is less than algbw: another collective's factor.
         if (most_ranks_ < 2 && !named_) refuse(at(last_row_), "busbw below algbw, as of reduce_scatter_perf");
         const double first = std::ceil(least_ranks_);
@@ -229,10 +233,10 @@ private:
         if (listed_) {
             log_.ranks = listed_;
             log_.ranks_told = "its list of devices";
-        } else if (first == last) {
+        } else if (first == last && first >= 2 && last <= kMostRanks) {
             log_.ranks = static_cast<std::int32_t>(first);
             log_.ranks_told = "busbw / algbw";
-        } else if (first > last) {
+        } else if (first > last || first > kMostRanks || last < 2) {
             log_.ranks_told = "no list of devices, and busbw / algbw fits no whole number of ranks";
         } else if (std::isfinite(last)) {
             log_.ranks_told = fmt::format("no list of devices, and busbw / algbw fits any from {} to {}", first, last);

@@ -90,6 +90,23 @@ TEST(NcclLog, small_bandwidths_alone_do_not_tell_the_number_of_ranks) {
     EXPECT_NE(log.ranks_told.find("fits any from 8 to 46"), std::string::npos) << log.ranks_told;
 }
 
+TEST(NcclLog, bandwidths_that_no_number_of_ranks_gives_tell_none) {
+    const std::string row = " 262144 float sum -1 100.0 10.49 20.98 0 100.0 10.49 20.98 0\n";  // busbw = 2 algbw
+    const MeasuredLog log = parse(nccl_header({.listed = false}) + "1048576" + row);
+    EXPECT_FALSE(log.ranks);
+    // 3 times is more than any number of ranks gives, and so is an infinite one.
+    for (const char* busbw : {"31.47", "1e300"}) {
+        const std::string text = std::regex_replace(row, std::regex("20.98"), busbw);
+        const MeasuredLog mangled = parse(nccl_header({.listed = false}) + "1048576" + text);
+        EXPECT_FALSE(mangled.ranks);
+        EXPECT_NE(mangled.ranks_told.find("fits no whole number"), std::string::npos) << mangled.ranks_told;
+    }
+}
+
+TEST(NcclLog, a_run_on_one_gpu_is_refused) {
+    EXPECT_EQ(error_of(nccl_log({.ranks = 1}, 8, kH100_us)).found, "a run on one GPU");
+}
+
 TEST(NcclLog, labels_carriage_returns_and_strangers_do_not_matter) {
     for (const char* label : {"[1,0]<stdout>:", "[1,0]<stdout>: ", "[prterun-node1-42@1,0]<stdout>: ", "[0] ", "0: "}) {
         std::string text = nccl_log({.ranks = 8, .old = true, .label = label, .end = "\r\n"}, 1048576, {310, 500, 900});
@@ -279,7 +296,7 @@ RC_GTEST_PROP(Log, survives_any_damage, ()) {
             RC_ASSERT(point.seconds > 0);
             RC_ASSERT(point.bytes >= 0);
         }
-        RC_ASSERT(!log.ranks || *log.ranks >= 1);
+        RC_ASSERT(log.ranks.value_or(2) >= 2);
     } catch (const UserError&) {
     }
 }
