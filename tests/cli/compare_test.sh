@@ -24,10 +24,10 @@ test_a_probe_becomes_a_cluster_file_with_its_figures() {
     exits 0
     prints "a cluster, mine"
     # 2 workers' tree: 2 (100 us + 1 MB / 25 MB/s) = 80.2 ms, and a sum on the base's device of microseconds.
-    run predict --cluster mine.toml --bytes '1 MB' --strategy tree --gpus 2 --engine closed-form --format csv -o out
+    run predict --cluster mine.toml --bytes '1 MB' --strategy tree --gpus 2 --engine closed-form --format csv -o result
     exits 0
     prints "all-reduce"
-    grep -q ',0\.0802' out/records.csv || complain "no 80.2 ms in $(tail -n 1 out/records.csv)"
+    grep -q ',0\.0802' result/records.csv || complain "no 80.2 ms in $(tail -n 1 result/records.csv)"
 }
 
 test_a_file_that_is_no_probe_is_named() {
@@ -72,9 +72,9 @@ test_compare_says_how_far_off_it_is() {
     says "more than --limit-median 49"
     run compare predicted measured.csv --limit-median 51 --limit-p95 51
     exits 0
-    run compare predicted measured.csv --format csv -o out
+    run compare predicted measured.csv --format csv -o result
     exits 0
-    cmp -s out/comparison.csv <("$coppice" compare predicted measured.csv --format csv 2>/dev/null) ||
+    cmp -s result/comparison.csv <("$coppice" compare predicted measured.csv --format csv 2>/dev/null) ||
         complain "the file is not what standard output has"
 }
 
