@@ -43,7 +43,7 @@ TEST(Scenario, another_cluster_comes_without_what_was_laid_over_the_old_one) {
     // titan's segments, say, must not survive; what is set on the command line does.
     const Scenario scenario = load_scenario(kPapers + "firecaffe-nin.toml", settings);
     EXPECT_EQ(scenario.cluster.name, "ethernet-1g");
-    EXPECT_EQ(scenario.cluster.link.peak_bytes_per_s(), 0.125e9);
+    EXPECT_EQ(scenario.cluster.link.bytes_per_s(), 0.125e9);
     EXPECT_EQ(scenario.cluster.link.latency_s(), 7e-6);
 }
 
@@ -51,8 +51,8 @@ TEST(LoneCluster, takes_the_settings_of_a_scenario) {
     const LoneCluster lone =
         load_cluster("ethernet-1g", "--cluster", config::parse_settings({"cluster.link.bandwidth=2 Gbps"}));
     EXPECT_EQ(lone.cluster.name, "ethernet-1g");
-    EXPECT_EQ(lone.cluster.link.peak_bytes_per_s(), 0.25e9);
-    EXPECT_EQ(read_cluster(config::TableReader(lone.tree, "")).link.peak_bytes_per_s(), 0.25e9)
+    EXPECT_EQ(lone.cluster.link.bytes_per_s(), 0.25e9);
+    EXPECT_EQ(read_cluster(config::TableReader(lone.tree, "")).link.bytes_per_s(), 0.25e9)
         << "what is echoed is what was read";
     EXPECT_THROW(load_cluster("ethrnet-1g", "--cluster"), UserError);
     EXPECT_THROW(load_cluster("ethernet-1g", "--cluster", config::parse_settings({"sweep.gpus=8"})), UserError);
