@@ -57,7 +57,7 @@ Engine simulation_engine(int parallel) {
             seconds.push_back(results[i].workers_end_s(jobs[i].schedule->workers));
         return seconds;
     };
-    return {"sim", "simulation", everything, run};
+    return {"sim", "simulation", everything, run, true};
 }
 
 std::string simulation_engine_name() {

@@ -2,6 +2,8 @@
 
 #include "common/diag/error.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -77,9 +79,10 @@ struct Line {
     double cost = kInfinite;  // sum of squared relative residuals
 };
 
-// Least squares of (alpha + per_byte n) / t against 1, with alpha >= 0 and per_byte >= least. The cost is a convex
+// Least squares of (o + alpha + per_byte n) / t against 1, with alpha >= 0 and per_byte >= least. The cost is a convex
 // parabola in both: if its bottom is not allowed, the best is on an edge.
-Line best_line(const std::vector<TimedSize>& points, std::size_t first, std::size_t end, double least) {
+Line best_line(const std::vector<TimedSize>& points, std::size_t first, std::size_t end, double least,
+               double overhead_s) {
     double s11 = 0;
     double s1n = 0;
     double snn = 0;
@@ -91,13 +94,13 @@ Line best_line(const std::vector<TimedSize>& points, std::size_t first, std::siz
         s11 += u * u;
         s1n += u * v;
         snn += v * v;
-        s1 += u;
-        sn += v;
+        s1 += u * (1 - overhead_s * u);
+        sn += v * (1 - overhead_s * u);
     }
     const auto with_cost = [&](double alpha, double per_byte) {
         double cost = 0;
         for (std::size_t i = first; i < end; ++i) {
-            const double r = (alpha + per_byte * points[i].bytes) / points[i].seconds - 1;
+            const double r = (overhead_s + alpha + per_byte * points[i].bytes) / points[i].seconds - 1;
             cost += r * r;
         }
         return Line{alpha, per_byte, cost};
@@ -123,13 +126,13 @@ struct Pieces {
 };
 
 // The best partition into 1, 2, ... pieces.
-std::vector<Pieces> partitions(const std::vector<TimedSize>& points, int most, double least) {
+std::vector<Pieces> partitions(const std::vector<TimedSize>& points, int most, double least, double overhead_s) {
     const std::size_t n = points.size();
     const auto shortest = static_cast<std::size_t>(kLeastPointsOfSegment);
     std::vector<std::vector<Line>> line(n, std::vector<Line>(n + 1));
     for (std::size_t i = 0; i < n; ++i)
         for (std::size_t j = i + 1; j <= n; ++j)
-            if (j - i >= shortest || (i == 0 && j == n)) line[i][j] = best_line(points, i, j, least);
+            if (j - i >= shortest || (i == 0 && j == n)) line[i][j] = best_line(points, i, j, least, overhead_s);
     std::vector<Pieces> all;
     std::vector<Pieces> upto(n + 1);  // of the first j points, with one piece less
     for (int k = 1; k <= most; ++k) {
@@ -164,12 +167,16 @@ struct Chosen {
     std::vector<double> criteria;
 };
 
-// Between two pieces the break is where their lines meet, or where the later one's first point is if they do not.
+// Between two pieces the break is where their lines meet. If they do not, it is where the later one's first point is;
+// but if the time would fall there, and less so nearer to the earlier one's last point, it is there: no point lies
+// between, and a time that falls as the size grows is the less likely one.
 double break_between(const Line& before, const Line& after, double last, double first) {
     const double slopes = before.per_byte - after.per_byte;
     if (slopes != 0) {
         const double meet = (after.alpha - before.alpha) / slopes;
         if (meet > last && meet <= first) return std::ceil(meet);
+        const bool falls = after.alpha + after.per_byte * first < before.alpha + before.per_byte * first;
+        if (meet <= last && falls) return std::min(first, std::floor(last) + 1);
     }
     return first;
 }
@@ -186,7 +193,8 @@ Chosen choose(const std::vector<TimedSize>& points, const FitOptions& options) {
     // Where times do not grow a piece still needs a rate: a thousand times that of the whole, which changes no time
     // that could be told apart.
     const TimedSize& largest = points.back();
-    const std::vector<Pieces> all = partitions(points, most, largest.seconds / std::max(1.0, largest.bytes) / 1000);
+    const std::vector<Pieces> all =
+        partitions(points, most, largest.seconds / std::max(1.0, largest.bytes) / 1000, options.overhead_s);
     const Pieces& best = all[pick(all, chosen.criteria)];
     chosen.criterion = criterion_of(best, points.size());
     for (std::size_t i = 0; i < best.lines.size(); ++i) {
@@ -203,28 +211,29 @@ Chosen choose(const std::vector<TimedSize>& points, const FitOptions& options) {
 
 // The point that misses most, if it misses by more than the rest explains.
 std::optional<std::size_t> worst_outlier(const std::vector<TimedSize>& points, const std::vector<LinkSegment>& segments,
-                                         double limit) {
+                                         const FitOptions& options) {
     std::vector<double> errors;
     for (const TimedSize& point : points)
-        errors.push_back(std::abs(fitted_s(segments, point.bytes) / point.seconds - 1));
+        errors.push_back(std::abs((options.overhead_s + fitted_s(segments, point.bytes)) / point.seconds - 1));
     const double deviation = 1.4826 * median(errors);  // of a normal distribution with this median of |error|
     const auto worst = std::max_element(errors.begin(), errors.end());
-    if (*worst <= std::max(limit, 4 * deviation)) return std::nullopt;
+    if (*worst <= std::max(options.outlier, 4 * deviation)) return std::nullopt;
     return static_cast<std::size_t>(worst - errors.begin());
 }
 
 }  // namespace
 
 double fitted_s(const std::vector<LinkSegment>& segments, double bytes) {
-    const LinkSegment* found = &segments.front();
-    for (const LinkSegment& segment : segments)
-        if (bytes >= segment.from_bytes) found = &segment;
-    return found->latency_s + bytes / found->bytes_per_s;
+    const LinkSegment& segment = segment_of(segments, bytes);
+    return segment.latency_s + bytes / segment.bytes_per_s;
 }
 
 PiecewiseFit fit_piecewise(std::vector<TimedSize> points, const FitOptions& options) {
     points = one_per_size(points);
     COPPICE_CHECK(points.size() >= 2, "a line through {} sizes", points.size());
+    for (const TimedSize& point : points)
+        COPPICE_CHECK(options.overhead_s <= point.seconds, "an overhead of {} s in a time of {} s", options.overhead_s,
+                      point.seconds);
     std::map<double, std::string> left_out;
     const std::vector<bool> kept = monotone(points, options.tolerance);
     std::vector<TimedSize> used;
@@ -242,7 +251,7 @@ PiecewiseFit fit_piecewise(std::vector<TimedSize> points, const FitOptions& opti
     // One at a time, since an outlier bends what the others are judged by; a fifth of them at most.
     const std::size_t most = points.size() / 5;
     for (std::size_t i = 0; i < most && used.size() > 2 * kLeastPointsOfSegment; ++i) {
-        const auto worst = worst_outlier(used, chosen.segments, options.outlier);
+        const auto worst = worst_outlier(used, chosen.segments, options);
         if (!worst) break;
         left_out[used[*worst].bytes] = "outlier";
         used.erase(used.begin() + static_cast<std::ptrdiff_t>(*worst));
@@ -256,7 +265,8 @@ PiecewiseFit fit_piecewise(std::vector<TimedSize> points, const FitOptions& opti
     fit.quality.left_out = static_cast<std::int64_t>(points.size() - used.size());
     std::vector<double> errors;
     for (const TimedSize& point : points) {
-        FitResidual residual{point.bytes, point.seconds, fitted_s(fit.segments, point.bytes), left_out[point.bytes]};
+        FitResidual residual{point.bytes, point.seconds, options.overhead_s + fitted_s(fit.segments, point.bytes),
+                             left_out[point.bytes]};
         if (residual.left_out.empty()) {
             errors.push_back(std::abs(residual.error()));
             fit.quality.mean_error += errors.back() / static_cast<double>(used.size());
@@ -269,6 +279,28 @@ PiecewiseFit fit_piecewise(std::vector<TimedSize> points, const FitOptions& opti
     }
     fit.quality.median_error = median(errors);
     return fit;
+}
+
+std::vector<FittedDrop> fitted_drops(const std::vector<LinkSegment>& segments, double tolerance) {
+    std::vector<FittedDrop> drops;
+    for (std::size_t i = 1; i < segments.size(); ++i) {
+        const double bytes = segments[i].from_bytes;
+        const auto seconds = [&](const LinkSegment& s) { return s.latency_s + bytes / s.bytes_per_s; };
+        const FittedDrop drop{bytes, seconds(segments[i - 1]), seconds(segments[i])};
+        if (drop.after_s < (1 - tolerance) * drop.before_s) drops.push_back(drop);
+    }
+    return drops;
+}
+
+std::optional<std::string> unreliable(const FitQuality& quality) {
+    const auto sizes = static_cast<double>(quality.points + quality.left_out);
+    const double out = static_cast<double>(quality.left_out) / sizes;
+    if (out > 0.25)
+        return fmt::format("{} of {} sizes contradict the others or miss by far", quality.left_out,
+                           quality.points + quality.left_out);
+    if (quality.mean_error > 0.1)
+        return fmt::format("the pieces miss the times by {:.3g} % on average", quality.mean_error * 100);
+    return std::nullopt;
 }
 
 }  // namespace coppice

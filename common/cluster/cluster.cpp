@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <cmath>
 
 namespace coppice {
 
@@ -18,18 +19,32 @@ double Link::latency_s() const {
     return least;
 }
 
-const LinkSegment& Link::segment_of(std::uint64_t bytes) const {
-    return coppice::segment_of(segments, bytes);
-}
-
-const LinkSegment& segment_of(const std::vector<LinkSegment>& segments, std::uint64_t bytes) {
+const LinkSegment& segment_of(const std::vector<LinkSegment>& segments, double bytes) {
     const LinkSegment* found = &segments.front();
     for (const LinkSegment& segment : segments)
-        if (static_cast<double>(bytes) >= segment.from_bytes) found = &segment;
+        if (bytes >= segment.from_bytes) found = &segment;
     return *found;
 }
 
+const LinkSegment& Link::segment_of(std::uint64_t bytes) const {
+    return coppice::segment_of(segments, static_cast<double>(bytes));
+}
+
+double MeasuredCollective::seconds(double bytes) const {
+    const LinkSegment& segment = segment_of(segments, bytes);
+    return segment.latency_s + bytes / segment.bytes_per_s;
+}
+
+const MeasuredCollective* Cluster::measured(std::string_view collective, std::int32_t ranks) const {
+    for (const MeasuredCollective& one : collectives)
+        if (one.name == collective && one.ranks == ranks) return &one;
+    return nullptr;
+}
+
 namespace {
+
+// Of relative errors. Files have them, and what was fitted, rounded to seven digits (cluster_file.hpp).
+constexpr double kFitErrorRounding = 1e-4;
 
 Device read_device(TableReader table) {
     Device device;
@@ -65,6 +80,60 @@ std::vector<LinkSegment> read_segments(TableReader& table, const char* key) {
     return segments;
 }
 
+// The errors of the residuals must be what the segments (and a link's overhead) give: a fit that has outlived its
+// segments would lend them an error band that is not theirs.
+Fit read_fit(TableReader table, const std::vector<LinkSegment>& segments, double overhead_s) {
+    Fit fit;
+    FitQuality& quality = fit.quality;
+    quality.points = table.integer("points", 0, INT64_MAX);
+    quality.left_out = table.integer("left_out", 0, INT64_MAX);
+    quality.mean_error = table.number("mean_error", 0, INFINITY);
+    quality.median_error = table.number("median_error", 0, INFINITY);
+    quality.worst_error = table.number("worst_error", 0, INFINITY);
+    quality.worst_bytes = table.quantity("worst_at", Dimension::Bytes, Sign::NonNegative);
+    quality.criterion = table.number("bic", -INFINITY, INFINITY);
+    std::int64_t left_out = 0;
+    for (TableReader& point : table.tables("residuals")) {
+        FitResidual read;
+        read.bytes = point.quantity("bytes", Dimension::Bytes, Sign::NonNegative);
+        read.seconds = point.quantity("measured", Dimension::Seconds, Sign::Positive);
+        read.fitted_s = (1 + point.number("error", -1, INFINITY)) * read.seconds;
+        if (point.has("left_out")) read.left_out = point.choice("left_out", {"outlier", "not monotone"});
+        point.finish();
+        if (!fit.residuals.empty() && read.bytes <= fit.residuals.back().bytes)
+            point.fail("bytes", "residuals in ascending order of their sizes, each size once");
+        const LinkSegment& segment = segment_of(segments, read.bytes);
+        const double fitted_s = overhead_s + segment.latency_s + read.bytes / segment.bytes_per_s;
+        const double error = fitted_s / read.seconds - 1;
+        if (std::abs(error - read.error()) > kFitErrorRounding * (1 + std::abs(error)))
+            point.fail("error", fmt::format("{:.4g}, which the segments give", error),
+                       "the fit does not belong to these segments: remove the table 'fit', or fit again");
+        left_out += read.left_out.empty() ? 0 : 1;
+        fit.residuals.push_back(std::move(read));
+    }
+    if (static_cast<std::int64_t>(fit.residuals.size()) != quality.points + quality.left_out)
+        table.fail("residuals",
+                   fmt::format("{} of them: points and those left out", quality.points + quality.left_out));
+    if (left_out != quality.left_out) table.fail("left_out", fmt::format("{}, as many as residuals say so", left_out));
+    table.finish();
+    return fit;
+}
+
+MeasuredCollective read_collective(TableReader table) {
+    MeasuredCollective read;
+    read.name = table.choice("name", {"all-reduce"});
+    read.ranks = static_cast<std::int32_t>(table.integer("ranks", 2, 1'000'000));
+    read.source = table.text_if("source").value_or("");
+    read.smallest_bytes = table.quantity("smallest", Dimension::Bytes, Sign::NonNegative);
+    read.largest_bytes = table.quantity("largest", Dimension::Bytes, Sign::Positive);
+    if (read.largest_bytes < read.smallest_bytes) table.fail("largest", "no less than 'smallest'");
+    read.segments = read_segments(table, "segments");
+    if (read.segments.empty()) table.fail("segments", "at least one segment: from, latency, bandwidth");
+    if (auto fit = table.table_if("fit")) read.fit = read_fit(*fit, read.segments, 0);
+    table.finish();
+    return read;
+}
+
 Link read_link(TableReader table) {
     Link link;
     link.overhead_s = table.quantity_or("overhead", 0, Dimension::Seconds, Sign::NonNegative);
@@ -78,6 +147,7 @@ Link read_link(TableReader table) {
     if (link.segments.empty())
         link.segments.push_back({0, table.quantity("latency", Dimension::Seconds, Sign::NonNegative),
                                  table.quantity("bandwidth", Dimension::BytesPerSecond, Sign::Positive)});
+    if (auto fit = table.table_if("fit")) link.fit = read_fit(*fit, link.segments, link.overhead_s);
     link.both_ways = read_segments(table, "both_ways");
     if (const auto segment = table.quantity_if("segment", Dimension::Bytes, Sign::NonNegative))
         link.segment_bytes = static_cast<std::uint64_t>(*segment);
@@ -126,6 +196,12 @@ Cluster read_cluster(TableReader table) {
     }
     cluster.link = read_link(table.table("link"));
     cluster.fabric = read_fabric(table.table("fabric"));
+    for (TableReader& entry : table.tables("collectives")) {
+        MeasuredCollective read = read_collective(entry);
+        if (cluster.measured(read.name, read.ranks))
+            entry.fail("ranks", fmt::format("one entry for {} on {} ranks", read.name, read.ranks));
+        cluster.collectives.push_back(std::move(read));
+    }
     table.finish();
     return cluster;
 }

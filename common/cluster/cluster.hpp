@@ -7,6 +7,7 @@
 //        [ fabric ]          kind "switch"; more kinds later, with keys of their own under [fabric]
 #pragma once
 
+#include "common/cluster/fit_quality.hpp"
 #include "common/config/table_reader.hpp"
 
 #include <cstdint>
@@ -42,6 +43,9 @@ struct LinkSegment {
     double bytes_per_s = 0;
 };
 
+// The segment that holds so many bytes.
+const LinkSegment& segment_of(const std::vector<LinkSegment>& segments, double bytes);
+
 struct Link {
     std::vector<LinkSegment> segments;  // at least one, the first from 0, ascending
     double overhead_s = 0;              // per message, of the sender's processor: LogGP's o
@@ -52,12 +56,24 @@ struct Link {
     // at a time. Latency and bandwidth are of messages sent in this way.
     std::optional<std::uint64_t> segment_bytes = {};
     std::optional<std::uint32_t> segments_in_flight = {};
+    std::optional<Fit> fit = {};  // where the segments come from, if they were fitted
     const LinkSegment& segment_of(std::uint64_t bytes) const;
     double latency_s() const;    // the smallest segment latency
     double bytes_per_s() const;  // of large messages: the last segment's (a piece where times hardly grow has no rate)
 };
 
-const LinkSegment& segment_of(const std::vector<LinkSegment>& segments, std::uint64_t bytes);
+// A collective as it was measured on this machine, with so many ranks: the only use of it is that collective on that
+// many ranks (the strategy "measured"). Seconds of n bytes as of a link's message.
+struct MeasuredCollective {
+    std::string name;  // "all-reduce"
+    std::int32_t ranks = 0;
+    std::string source;  // which tool's log
+    double smallest_bytes = 0;
+    double largest_bytes = 0;           // what was measured: beyond is extrapolation
+    std::vector<LinkSegment> segments;  // at least one, the first from 0, ascending
+    std::optional<Fit> fit;
+    double seconds(double bytes) const;
+};
 
 struct Fabric {
     std::string kind = "switch";
@@ -75,6 +91,8 @@ struct Cluster {
     std::optional<Link> node_link;  // between the GPUs of a node; required for more than one
     Link link;
     Fabric fabric;
+    std::vector<MeasuredCollective> collectives;  // one at most of each name and number of ranks
+    const MeasuredCollective* measured(std::string_view collective, std::int32_t ranks) const;  // nullptr: none
     // Rank r < workers is GPU r % gpus_per_node of node r / gpus_per_node; each dedicated server has a node of its own
     // behind them.
     std::int32_t node_of(std::int32_t rank, std::int32_t workers) const;

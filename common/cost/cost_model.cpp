@@ -35,7 +35,7 @@ double CostModel::both_ways_extra_s(std::uint64_t bytes) const {
 
 double CostModel::both_ways_extra_s(const Link& link, std::uint64_t bytes) {
     if (link.both_ways.empty()) return 0;
-    const LinkSegment& segment = segment_of(link.both_ways, bytes);
+    const LinkSegment& segment = segment_of(link.both_ways, static_cast<double>(bytes));
     const double both_s = segment.latency_s + static_cast<double>(bytes) / segment.bytes_per_s;
     // Measured, so it may come out a little below.
     return std::max(0.0, both_s - message_s(link, bytes));

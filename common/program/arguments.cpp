@@ -71,7 +71,8 @@ Arguments read_arguments(const std::vector<std::string>& arguments, const po::op
     }
     po::positional_options_description by_position;
     for (const std::string& name : positional) {
-        by_position.add(name.c_str(), 1);
+        const bool takes_the_rest = name == positional.back() && all.find(name, false).semantic()->is_composing();
+        by_position.add(name.c_str(), takes_the_rest ? -1 : 1);
     }
     try {
         // No abbreviations: --form must not become --format in silence.

@@ -28,7 +28,7 @@ struct HelpText {
 };
 
 // `positional`: names of options that may also be given by position, in order; the last takes the rest if it is
-// repeatable.
+// composing().
 Arguments read_arguments(const std::vector<std::string>& arguments,
                          const boost::program_options::options_description& options,
                          const std::vector<std::string>& positional, const HelpText& help);

@@ -2,9 +2,9 @@
 
 #include "common/diag/error.hpp"
 #include "common/diag/nearest.hpp"
+#include "common/result/json_lines.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <charconv>
 #include <map>
@@ -14,10 +14,9 @@ namespace coppice {
 
 namespace {
 
-template <class T>
-struct is_optional : std::false_type {};
-template <class T>
-struct is_optional<std::optional<T>> : std::true_type {};
+using json_lines::is_optional;
+
+constexpr auto kVisit = [](auto& record, auto&& visit) { visit_fields(record, visit); };
 
 std::string csv_quoted(const std::string& text) {
     if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
@@ -124,29 +123,6 @@ void check_schema(const Record& record, const Place& place) {
                          "written by another version of coppice?"});
 }
 
-template <class T>
-void read_json(const Place& place, const char* name, const nlohmann::json& json, T& value) {
-    const auto fail = [&](const char* expected) {
-        throw UserError({{place.file, place.line, 0}, name, json.dump(), expected, ""});
-    };
-    if constexpr (is_optional<T>::value) {
-        value.reset();
-        if (json.is_null()) return;
-        typename T::value_type inner{};
-        read_json(place, name, json, inner);
-        value = inner;
-    } else if constexpr (std::is_same_v<T, std::string>) {
-        if (!json.is_string()) fail("a string");
-        value = json.get<std::string>();
-    } else if constexpr (std::is_integral_v<T>) {
-        if (!json.is_number_integer()) fail("an integer");
-        value = json.get<T>();
-    } else {
-        if (!json.is_number()) fail("a number");
-        value = json.get<T>();
-    }
-}
-
 }  // namespace
 
 std::string make_key(const Record& r) {
@@ -175,20 +151,7 @@ std::string to_csv(const std::vector<Record>& records) {
 
 std::string to_json_lines(const std::vector<Record>& records) {
     std::string text;
-    for (const Record& record : records) {
-        nlohmann::ordered_json object;
-        visit_fields(record, [&](const char* name, const auto& value) {
-            if constexpr (is_optional<std::decay_t<decltype(value)>>::value) {
-                if (value)
-                    object[name] = *value;
-                else
-                    object[name] = nullptr;
-            } else {
-                object[name] = value;
-            }
-        });
-        text += object.dump() + "\n";
-    }
+    for (const Record& record : records) text += json_lines::line_of(record, kVisit);
     return text;
 }
 
@@ -233,29 +196,10 @@ std::vector<Record> parse_csv(std::string_view text, const std::string& file) {
 
 std::vector<Record> parse_json_lines(std::string_view text, const std::string& file) {
     std::vector<Record> records;
-    int line = 0;
-    while (!text.empty()) {
-        ++line;
-        const std::size_t end = text.find('\n');
-        const std::string_view one = text.substr(0, end);
-        text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
-        if (one.find_first_not_of(" \r\t") == std::string_view::npos) continue;
-        const Place place{file, line};
-        const nlohmann::json object = nlohmann::json::parse(one, nullptr, false);
-        if (!object.is_object())
-            throw UserError({{file, line, 0}, "", "no JSON object", "one record a line", "is the file cut off?"});
-        Record record;
-        record.schema =
-            object.contains("schema") && object["schema"].is_string() ? object["schema"].get<std::string>() : "";
-        check_schema(record, place);
-        visit_fields(record, [&](const char* name, auto& value) {
-            if (!object.contains(name))
-                throw UserError({{file, line, 0}, name, "nothing", "this field of docs/records.md", ""});
-            read_json(place, name, object.at(name), value);
-        });
-        check_schema(record, place);
-        records.push_back(std::move(record));
-    }
+    json_lines::for_each_object(text, file, [&](const nlohmann::json& object, const SourceLocation& where) {
+        json_lines::require_schema(object, kRecordSchema, where);
+        records.push_back(json_lines::record_of<Record>(object, where, "docs/records.md", kVisit));
+    });
     return records;
 }
 

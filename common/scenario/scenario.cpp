@@ -42,18 +42,36 @@ void resolve_use(Value& root, const std::string& section, const std::string& kin
     if (found->second.where.line == 0 && where.line != 0) found->second.where = where;
 }
 
+// From where a value, or anything in it, was set: 0 a file that the scenario uses, 1 the scenario, 2 --set; -1: absent.
+int latest_source(const Value* value, const std::string& scenario_file) {
+    if (!value) return -1;
+    int latest = value->where.line == 0 ? 2 : value->where.file == scenario_file ? 1 : 0;
+    if (value->is_array())
+        for (const Value& child : value->array()) latest = std::max(latest, latest_source(&child, scenario_file));
+    if (value->is_table())
+        for (const auto& [key, child] : value->table()) latest = std::max(latest, latest_source(&child, scenario_file));
+    return latest;
+}
+
 // A link is described by bandwidth and latency or by segments. Whoever lays one form over a file that has the other
-// means to replace it; both forms from the same place are an error that the reader finds.
+// means to replace it; both forms from the same place are an error that the reader finds. What is known of a fit does
+// not hold for other segments than those that were fitted.
 void keep_latest_link_form(Value& link, const std::string& scenario_file) {
     if (!link.is_table()) return;
     config::Table& table = link.table();
-    const auto rank_of = [&](const char* key) {
+    const auto find = [&](const char* key) -> const Value* {
         const auto found = table.find(key);
-        if (found == table.end()) return -1;
-        return found->second.where.line == 0 ? 2 : found->second.where.file == scenario_file ? 1 : 0;
+        return found == table.end() ? nullptr : &found->second;
     };
-    const int segments = rank_of("segments");
-    const int single = std::max(rank_of("bandwidth"), rank_of("latency"));
+    const auto source_of = [&](const char* key) {
+        const Value* value = find(key);
+        return !value ? -1 : value->where.line == 0 ? 2 : value->where.file == scenario_file ? 1 : 0;
+    };
+    const int segments = source_of("segments");
+    const int single = std::max(source_of("bandwidth"), source_of("latency"));
+    if (const int fit = latest_source(find("fit"), scenario_file); fit >= 0)
+        for (const char* key : {"segments", "bandwidth", "latency", "overhead"})
+            if (latest_source(find(key), scenario_file) > fit) table.erase("fit");
     if (segments < 0 || single < 0 || segments == single) return;
     if (segments < single) {
         table.erase("segments");
@@ -222,7 +240,7 @@ void read_sweep(TableReader table, Scenario& scenario) {
             scenario.strategies.push_back(canonical);
     }
     if (scenario.strategies.empty())
-        table.fail("strategies", "at least one strategy", did_you_mean("", strategy_names()));
+        table.fail("strategies", "at least one strategy", did_you_mean("", all_strategy_names()));
     table.finish();
 }
 

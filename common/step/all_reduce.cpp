@@ -56,13 +56,16 @@ std::vector<AllReducePlan> plan_all_reduces(const AllReduceSweep& sweep) {
             plan.choice = choice;
             plan.collective_case = {static_cast<std::int32_t>(gpus), choice.parameters};
             plan.refusal = choice.strategy->refuses(plan.collective_case);
-            if (!plan.refusal) prove(plan);
+            if (!plan.refusal && choice.strategy->schedule) prove(plan);
             proved.push_back(std::move(plan));
         }
         for (const std::uint64_t bytes : sweep.sizes) {
             for (const AllReducePlan& one : proved) {
                 plans.push_back(one);
                 plans.back().bytes = bytes;
+                const Strategy& strategy = *one.choice.strategy;
+                if (!one.refusal && strategy.refuses_on)
+                    plans.back().refusal = strategy.refuses_on(one.collective_case, bytes, sweep.cost.cluster());
             }
         }
     }
@@ -78,7 +81,9 @@ std::vector<Record> predict_all_reduces(const AllReduceSweep& sweep, const std::
         Record record = describe(sweep, plan);
         record.kind = engine.kind;
         record.engine = engine.name;
-        const auto refusal = plan.refusal ? plan.refusal : engine.refuses(plan.gpus(), sweep.cost.cluster());
+        const auto refusal = plan.refusal
+                                 ? plan.refusal
+                                 : engine_refuses(engine, *plan.choice.strategy, plan.gpus(), sweep.cost.cluster());
         if (refusal) {
             record.status = "n/a";
             record.status_reason = *refusal;
@@ -87,8 +92,10 @@ std::vector<Record> predict_all_reduces(const AllReduceSweep& sweep, const std::
             record.status = "ok";
             record.strategy = plan.choice.canonical();
             record.schedule_hash = plan.schedule_hash;
-            record.messages = static_cast<std::int64_t>(plan.messages);
-            record.bytes_sent = static_cast<std::int64_t>(bytes_sent(*plan.schedule, bound));
+            if (plan.schedule) {
+                record.messages = static_cast<std::int64_t>(plan.messages);
+                record.bytes_sent = static_cast<std::int64_t>(bytes_sent(*plan.schedule, bound));
+            }
             timed.push_back(records.size());
             jobs.push_back(
                 {plan.label(), plan.schedule.get(), plan.choice.strategy, plan.collective_case, bound, sweep.cost});

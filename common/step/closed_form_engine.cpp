@@ -29,8 +29,15 @@ std::vector<double> run(const std::vector<EngineJob>& jobs) {
 
 }  // namespace
 
+std::optional<std::string> engine_refuses(const Engine& engine, const Strategy& strategy, std::int64_t workers,
+                                          const Cluster& cluster) {
+    if (strategy.schedule) return engine.refuses(workers, cluster);
+    if (engine.plays_schedules) return "measured times have no schedule to simulate; use --engine closed-form";
+    return std::nullopt;
+}
+
 Engine closed_form_engine() {
-    return {"closed-form", "prediction", refuses, run};
+    return {"closed-form", "prediction", refuses, run, false};
 }
 
 }  // namespace coppice

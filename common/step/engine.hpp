@@ -15,7 +15,8 @@ namespace coppice {
 
 struct EngineJob {
     std::string label;                   // "tree on 32 GPUs, batch 1024"
-    const Schedule* schedule = nullptr;  // proved; of a step (common/step/fused_step.hpp) or of an all-reduce alone
+    const Schedule* schedule = nullptr;  // proved; none: measured times; of a step
+                                         // (common/step/fused_step.hpp) or of an all-reduce alone
     const Strategy* strategy = nullptr;  // that made it, or the all-reduce in it,
     CollectiveCase collective_case;      // for this case
     Binding binding;                     // of an all-reduce alone: without works
@@ -29,7 +30,13 @@ struct Engine {
     std::function<std::optional<std::string>(std::int64_t workers, const Cluster&)> refuses;
     // Seconds from the start until the last worker is done, per job.
     std::function<std::vector<double>(const std::vector<EngineJob>&)> run;
+    bool plays_schedules = false;  // so it has no time for a strategy that has none
 };
+
+// Why the engine cannot time this strategy for so many workers on this cluster, or nothing. Times that were measured
+// need none of what closed forms assume of a cluster, but are no schedule.
+std::optional<std::string> engine_refuses(const Engine& engine, const Strategy& strategy, std::int64_t workers,
+                                          const Cluster& cluster);
 
 // compute + the strategy's formula + update; of an all-reduce alone just the formula. Refuses clusters that the
 // formulas know nothing of: several GPUs a node, a limited backplane.

@@ -71,7 +71,10 @@ std::vector<StepPlan> Predictor::plan() const {
                 plan.global_batch = scenario_.training.scaling == Scaling::Strong ? batch : batch * gpus;
                 plan.share = share_batch(plan.global_batch, gpus);
                 plan.refusal = choice.strategy->refuses(plan.collective_case);
-                if (!plan.refusal) {
+                if (!plan.refusal && choice.strategy->refuses_on)
+                    plan.refusal = choice.strategy->refuses_on(plan.collective_case,
+                                                               scenario_.workload.gradient_bytes(), scenario_.cluster);
+                if (!plan.refusal && choice.strategy->schedule) {
                     ProvedStep& entry = proved[{gpus, plan.share.gpus_with_largest}];
                     if (!entry.schedule) entry = prove(plan);
                     plan.step = entry;
@@ -137,9 +140,12 @@ void Predictor::fill(Record& record, const StepPlan& plan, double step_s) const 
     COPPICE_CHECK(std::isfinite(step_s) && rest_s >= -1e-6 * step_s,
                   "{}: a step of {} s with {} s of compute and {} s of update", plan.label(), step_s, costs.compute_s,
                   costs.update_s);
-    record.exposed_comm_s = plan.step.messages == 0 ? 0 : std::max(0.0, rest_s);
-    record.messages = static_cast<std::int64_t>(plan.step.messages);
-    record.bytes_sent = static_cast<std::int64_t>(plan.step.bytes_sent);
+    const bool silent = plan.step.schedule ? plan.step.messages == 0 : plan.gpus() == 1;
+    record.exposed_comm_s = silent ? 0 : std::max(0.0, rest_s);
+    if (plan.step.schedule) {
+        record.messages = static_cast<std::int64_t>(plan.step.messages);
+        record.bytes_sent = static_cast<std::int64_t>(plan.step.bytes_sent);
+    }
     if (plan.gpus() > 1 && *record.exposed_comm_s > 0) {
         const auto n = static_cast<double>(plan.gpus());
         record.algbw_bytes_per_s = static_cast<double>(record.gradient_bytes) / *record.exposed_comm_s;
@@ -276,11 +282,14 @@ Prediction Predictor::predict(const std::vector<StepPlan>& plans, const Engine& 
     std::vector<std::size_t> timed;
     std::vector<std::size_t> varied;
     for (std::size_t i = 0; i < plans.size(); ++i) {
-        refusals.push_back(plans[i].refusal ? plans[i].refusal : engine.refuses(plans[i].gpus(), scenario_.cluster));
+        refusals.push_back(plans[i].refusal
+                               ? plans[i].refusal
+                               : engine_refuses(engine, *plans[i].choice.strategy, plans[i].gpus(), scenario_.cluster));
         if (refusals[i]) continue;
         timed.push_back(i);
         const bool most_gpus = i + 1 == plans.size() || plans[i + 1].gpus() <= plans[i].gpus();
-        if (most_gpus) varied.push_back(i);
+        // What another link would do to a measured time is not in it.
+        if (most_gpus && plans[i].step.schedule) varied.push_back(i);
     }
     const std::vector<EngineJob> all = jobs(plans, timed, varied);
     const std::vector<double> seconds = engine.run(all);

@@ -33,7 +33,7 @@ struct StepPlan {
     std::int64_t global_batch = 0;
     BatchShare share;
     std::optional<std::string> refusal;  // then there is no schedule
-    ProvedStep step;
+    ProvedStep step;                     // empty for a strategy that has times only
     std::int64_t gpus() const { return collective_case.workers; }
     std::int64_t servers() const { return step.schedule ? step.schedule->servers() : 0; }
     std::string label() const;  // "tree on 32 GPUs, batch 1024"

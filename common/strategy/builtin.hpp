@@ -12,6 +12,9 @@ Strategy tree();
 Strategy ring();
 Strategy ps();
 
+// measured.cpp: times without a schedule.
+Strategy measured();
+
 // The name and the parameters that differ from their defaults, sorted: "ps(placement=dedicated)".
 std::string canonical_name(std::string_view name, const std::vector<ParameterSpec>& specs,
                            const Parameters& parameters);

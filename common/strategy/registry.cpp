@@ -11,15 +11,29 @@ const std::vector<Strategy>& strategies() {
     return table;
 }
 
+const std::vector<Strategy>& measured_strategies() {
+    static const std::vector<Strategy> table = {builtin::measured()};
+    return table;
+}
+
 const Strategy* find_strategy(std::string_view name) {
-    const auto& table = strategies();
-    const auto found = std::find_if(table.begin(), table.end(), [&](const Strategy& s) { return s.name == name; });
-    return found == table.end() ? nullptr : &*found;
+    for (const auto* table : {&strategies(), &measured_strategies()}) {
+        const auto found =
+            std::find_if(table->begin(), table->end(), [&](const Strategy& s) { return s.name == name; });
+        if (found != table->end()) return &*found;
+    }
+    return nullptr;
 }
 
 std::vector<std::string> strategy_names() {
     std::vector<std::string> names;
     for (const Strategy& strategy : strategies()) names.emplace_back(strategy.name);
+    return names;
+}
+
+std::vector<std::string> all_strategy_names() {
+    std::vector<std::string> names = strategy_names();
+    for (const Strategy& strategy : measured_strategies()) names.emplace_back(strategy.name);
     return names;
 }
 

@@ -50,19 +50,27 @@ struct Strategy {
 
     // Why this case cannot be served ("needs a power of two"), or nothing.
     std::optional<std::string> (*refuses)(const CollectiveCase&);
+    // nullptr, both, for what has times only: one of measured_strategies().
     Schedule (*schedule)(const CollectiveCase&);
     Contract (*contract)(const CollectiveCase&);
     // Seconds for an all-reduce of `elements` elements. Bandwidth is not shared, except where the strategy's own theory
     // says so (a server's incast): docs/cost-model.md.
     double (*closed_form_s)(const CollectiveCase&, std::uint64_t elements, std::uint32_t element_bytes,
                             const CostModel&);
+    // Why it cannot be served for messages of so many bytes on this cluster, or nothing; nullptr where neither matters.
+    std::optional<std::string> (*refuses_on)(const CollectiveCase&, std::uint64_t message_bytes,
+                                             const Cluster&) = nullptr;
 };
 
+// Those with a schedule: what can be proved, simulated and executed.
 const std::vector<Strategy>& strategies();
+// Those without, which only the closed form can price: times of the cluster file.
+const std::vector<Strategy>& measured_strategies();
 
-// nullptr if there is none of that name.
+// Of either kind; nullptr if there is none of that name.
 const Strategy* find_strategy(std::string_view name);
-std::vector<std::string> strategy_names();
+std::vector<std::string> strategy_names();      // of those with a schedule
+std::vector<std::string> all_strategy_names();  // of both
 
 // A strategy with its parameters as a user writes it: "ring", "ps(placement=dedicated)".
 struct StrategyChoice {

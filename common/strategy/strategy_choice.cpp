@@ -103,7 +103,8 @@ StrategyChoice parse_strategy(std::string_view text, const SourceLocation& where
 
     StrategyChoice choice;
     choice.strategy = find_strategy(name);
-    if (choice.strategy == nullptr) parse.fail(name, "the name of a strategy", did_you_mean(name, strategy_names()));
+    if (choice.strategy == nullptr)
+        parse.fail(name, "the name of a strategy", did_you_mean(name, all_strategy_names()));
     for (const ParameterSpec& spec : choice.strategy->parameters) choice.parameters[spec.name] = spec.otherwise;
     if (open == std::string_view::npos) return choice;
 

@@ -319,7 +319,39 @@ Scale scale_for(double value, Dimension dimension) {
     return {factor, kUnits[static_cast<std::size_t>(dimension)][step]};
 }
 
+// The decimal digits of the value with the point moved: 0.0001358 s is 135.8 us, where 0.0001358 * 1e6 is not. None for
+// a scale that is no power of ten.
+std::optional<std::string> shifted(double value, const Scale& scale) {
+    const auto exponent = static_cast<int>(std::lround(std::log10(scale.factor)));
+    if (std::abs(std::pow(10.0, exponent) / scale.factor - 1) > 1e-9) return std::nullopt;
+    std::array<char, 40> buffer{};
+    const auto [end, error] =
+        std::to_chars(buffer.data(), buffer.data() + buffer.size(), value, std::chars_format::scientific);
+    if (error != std::errc()) return std::nullopt;
+    const std::string_view text(buffer.data(), static_cast<std::size_t>(end - buffer.data()));
+    const std::size_t e = text.find('e');
+    if (e == std::string_view::npos) return std::nullopt;
+    int power = 0;
+    const std::size_t sign = text[e + 1] == '+' ? e + 2 : e + 1;
+    std::from_chars(text.data() + sign, text.data() + text.size(), power);
+    power -= exponent;
+    std::string digits;
+    for (const char c : text.substr(0, e))
+        if (c >= '0' && c <= '9') digits += c;
+    // `power` is that of the first digit; what is scaled is 1 or more, but for what is smaller than the smallest unit.
+    const int point = power + 1;
+    if (point <= 0)
+        digits = "0." + std::string(static_cast<std::size_t>(-point), '0') + digits;
+    else if (static_cast<std::size_t>(point) < digits.size())
+        digits.insert(static_cast<std::size_t>(point), ".");
+    else
+        digits.append(static_cast<std::size_t>(point) - digits.size(), '0');
+    return (value < 0 ? "-" : "") + digits;
+}
+
 std::string scaled(double value, const Scale& scale) {
+    if (value != 0)
+        if (const auto text = shifted(value, scale)) return *text;
     return scale.factor < 1 ? fmt::format("{}", value * std::round(1 / scale.factor))
                             : fmt::format("{}", value / scale.factor);
 }

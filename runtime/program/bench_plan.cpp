@@ -106,6 +106,12 @@ Contender plan_contender(const StrategyChoice& choice, std::int32_t ranks, std::
     contender.name = choice.canonical();
     contender.choice = choice;
     std::optional<std::string> reason;
+    if (!choice.strategy->schedule) {
+        contender.collective.parameters = choice.parameters;
+        contender.collective.workers = contender.workers = workers.value_or(ranks);
+        contender.refusal = "measured times have no schedule to execute";
+        return contender;
+    }
     const std::int32_t most = workers.value_or(ranks);
     const std::int32_t least = workers.value_or(1);
     for (std::int32_t n = most; n >= least; --n) {

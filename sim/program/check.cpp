@@ -23,13 +23,18 @@ std::string check_scenario(const std::string& file, const std::vector<config::Se
     const Predictor predictor(scenario);
     const std::vector<StepPlan> plans = predictor.plan();
     std::size_t proved = 0;
+    std::size_t measured = 0;
     std::string text;
     for (const StepPlan& plan : plans) {
         if (plan.refusal)
             text += fmt::format("  {}: n/a: {}\n", plan.label(), *plan.refusal);
-        else
+        else if (plan.step.schedule)
             ++proved;
+        else
+            ++measured;
     }
+    if (measured > 0)
+        text += fmt::format("  {} of {} points are measured times, which have no schedule\n", measured, plans.size());
     for (const std::string& warning : predictor.warnings(plans)) fmt::print(stderr, "coppice: warning: {}\n", warning);
     return fmt::format("{}: a scenario, {}; {} of {} points have a schedule, all proved\n{}", file, scenario.name,
                        proved, plans.size(), text);

@@ -55,7 +55,10 @@ std::string list_clusters() {
 std::string list_strategies() {
     TextTable table({{"strategy", Align::Left}, {"", Align::Left}});
     for (const Strategy& strategy : strategies()) table.row({std::string(strategy.name), std::string(strategy.help)});
-    return table.text();
+    TextTable measured({{"without a schedule", Align::Left}, {"", Align::Left}});
+    for (const Strategy& strategy : measured_strategies())
+        measured.row({std::string(strategy.name), std::string(strategy.help)});
+    return table.text() + "\n" + measured.text();
 }
 
 std::string list_scenarios() {

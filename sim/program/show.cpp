@@ -23,6 +23,26 @@ namespace {
 
 const std::vector<std::string> kKinds{"scenario", "model", "cluster", "strategy"};
 
+std::string segments_text(const std::string& name, const std::vector<LinkSegment>& segments) {
+    std::string text;
+    for (std::size_t i = 0; i < segments.size(); ++i)
+        text += fmt::format("  {:<25} from {}: {}, {}\n", fmt::format("{}[{}]", name, i),
+                            format_quantity(segments[i].from_bytes, Dimension::Bytes),
+                            format_bandwidth_both(segments[i].bytes_per_s),
+                            format_quantity(segments[i].latency_s, Dimension::Seconds));
+    return text;
+}
+
+// Empty where nothing was fitted.
+std::string fit_text(const std::string& name, const std::optional<Fit>& fit) {
+    if (!fit) return "";
+    const FitQuality& quality = fit->quality;
+    return fmt::format("  {:<26}{} of {} sizes, errors: mean {:.2f} %, median {:.2f} %, worst {:.2f} % at {}\n",
+                       name + ".fit", quality.points, quality.points + quality.left_out, quality.mean_error * 100,
+                       quality.median_error * 100, quality.worst_error * 100,
+                       format_rounded(quality.worst_bytes, Dimension::Bytes));
+}
+
 std::string link_text(const std::string& name, const Link& link) {
     std::string text;
     if (link.segments.size() == 1) {
@@ -30,14 +50,24 @@ std::string link_text(const std::string& name, const Link& link) {
         text += fmt::format("  {:<26}{}\n", name + ".latency",
                             format_quantity(link.segments[0].latency_s, Dimension::Seconds));
     } else {
-        for (std::size_t i = 0; i < link.segments.size(); ++i) {
-            const LinkSegment& s = link.segments[i];
-            text += fmt::format("  {:<26}from {}: {}, {}\n", fmt::format("{}.segments[{}]", name, i),
-                                format_quantity(s.from_bytes, Dimension::Bytes), format_bandwidth_both(s.bytes_per_s),
-                                format_quantity(s.latency_s, Dimension::Seconds));
-        }
+        text += segments_text(name + ".segments", link.segments);
     }
-    return text + fmt::format("  {:<26}{}\n", name + ".overhead", format_quantity(link.overhead_s, Dimension::Seconds));
+    text += fmt::format("  {:<26}{}\n", name + ".overhead", format_quantity(link.overhead_s, Dimension::Seconds));
+    text += segments_text(name + ".both_ways", link.both_ways);
+    if (link.segment_bytes)
+        text += fmt::format("  {:<26}{}\n", name + ".segment",
+                            format_quantity(static_cast<double>(*link.segment_bytes), Dimension::Bytes));
+    if (link.segments_in_flight) text += fmt::format("  {:<26}{}\n", name + ".in_flight", *link.segments_in_flight);
+    return text + fit_text(name, link.fit);
+}
+
+std::string collective_text(const std::string& name, const MeasuredCollective& collective) {
+    std::string text = fmt::format("  {:<26}{} on {} ranks, {} to {}\n", name, collective.name, collective.ranks,
+                                   format_quantity(collective.smallest_bytes, Dimension::Bytes),
+                                   format_quantity(collective.largest_bytes, Dimension::Bytes));
+    text += fmt::format("  {:<26}{}\n", name + ".source", collective.source);
+    text += segments_text(name + ".segments", collective.segments);
+    return text + fit_text(name, collective.fit);
 }
 
 std::string cluster_text(const Cluster& cluster) {
@@ -64,6 +94,8 @@ std::string cluster_text(const Cluster& cluster) {
     line("fabric.kind", cluster.fabric.kind);
     if (cluster.fabric.backplane_bytes_per_s)
         line("fabric.backplane", format_bandwidth_both(*cluster.fabric.backplane_bytes_per_s));
+    for (std::size_t i = 0; i < cluster.collectives.size(); ++i)
+        text += collective_text(fmt::format("collectives[{}]", i), cluster.collectives[i]);
     return text;
 }
 
@@ -128,7 +160,7 @@ std::string show(const std::string& kind, const std::string& name, const std::ve
                 {here, "", "--set with a strategy", "a scenario, model or cluster to set something in", ""});
         const Strategy* strategy = find_strategy(name);
         if (!strategy)
-            throw UserError({here, "", "'" + name + "'", "a strategy", did_you_mean(name, strategy_names())});
+            throw UserError({here, "", "'" + name + "'", "a strategy", did_you_mean(name, all_strategy_names())});
         return strategy_text(*strategy);
     }
     if (kind != "model" && kind != "cluster")

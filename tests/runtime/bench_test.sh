@@ -56,6 +56,9 @@ ranks 2 1 bench --bytes '10 B'
 says err "a multiple of the 4 bytes of a float32"
 ranks 2 1 bench --type float23
 says err "did you mean 'float32'"
+# Times of a log have nothing to execute.
+ranks 0 2 bench --strategy measured --no-mpi --bytes '1 KiB'
+says out "measured times have no schedule to execute"
 ranks 2 1 bench --timeout 0
 says err "--timeout"
 ranks 2 2 bench --workers 3

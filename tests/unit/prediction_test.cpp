@@ -77,6 +77,44 @@ TEST(Prediction, the_closed_forms_refuse_machines_that_they_know_nothing_of) {
     }
 }
 
+const std::string kMeasured =
+    "cluster.collectives=[{name='all-reduce', ranks=8, smallest='1 MB', largest='1 GB',"
+    " segments=[{from='0 B', latency='1 ms', bandwidth='10 GB/s'}]}]";
+
+// 25,557,032 parameters in fp32 are 102,228,128 bytes: 1 ms + 10.2228128 ms on 8 ranks.
+TEST(Prediction, measured_all_reduces_are_priced_on_their_number_of_ranks_only) {
+    const Prediction prediction = closed_form(load({kMeasured, "sweep.gpus=1,4,8", "sweep.strategies=measured"}));
+    EXPECT_EQ(*prediction.records[0].exposed_comm_s, 0);
+    EXPECT_EQ(prediction.records[1].status, "n/a");
+    EXPECT_EQ(prediction.records[1].status_reason, "the measured all-reduce tells of 8 ranks only");
+    const Record& record = prediction.records[2];
+    EXPECT_EQ(record.status, "ok");
+    EXPECT_EQ(record.strategy, "measured");
+    EXPECT_NEAR(*record.exposed_comm_s, 11.2228128e-3, 1e-9);
+    EXPECT_TRUE(record.schedule_hash.empty()) << "there is no schedule";
+    EXPECT_FALSE(record.messages) << "how it was done is not known";
+    EXPECT_FALSE(record.bytes_sent);
+    EXPECT_TRUE(prediction.sensitivities.empty()) << "what another link would change is not in a measured time";
+}
+
+TEST(Prediction, measured_times_ask_nothing_of_the_node_and_the_fabric) {
+    const Prediction prediction =
+        closed_form(load({kMeasured, "cluster.node={gpus=4,link={bandwidth='12 GB/s',latency='3 us'}}",
+                          "cluster.fabric.backplane=1 GB/s", "sweep.gpus=8", "sweep.strategies=measured"}));
+    EXPECT_EQ(prediction.records[0].status, "ok");
+}
+
+TEST(Prediction, an_engine_that_plays_schedules_refuses_measured_times) {
+    const Scenario scenario = load({kMeasured, "sweep.gpus=1,8", "sweep.strategies=measured"});
+    Engine engine = closed_form_engine();
+    engine.plays_schedules = true;
+    const Predictor predictor(scenario);
+    for (const Record& record : predictor.predict(predictor.plan(), engine).records) {
+        EXPECT_EQ(record.status, "n/a");
+        EXPECT_EQ(record.status_reason, "measured times have no schedule to simulate; use --engine closed-form");
+    }
+}
+
 // Two servers' worth of waiting messages on a small device: 127 gradients of 102 MB (25.6 M parameters, fp32) are 13
 // GB.
 TEST(Prediction, what_arrives_at_a_colocated_server_counts_in_the_memory_warning) {

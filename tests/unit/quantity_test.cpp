@@ -119,6 +119,11 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(Quantity, is_formatted_for_people_with_the_fitting_prefix) {
     EXPECT_EQ(format_quantity(8.3e9, Dimension::BytesPerSecond), "8.3 GB/s");
     EXPECT_EQ(format_quantity(1.5e-6, Dimension::Seconds), "1.5 us");
+    EXPECT_EQ(format_quantity(135.8e-6, Dimension::Seconds), "135.8 us") << "0.0001358 * 1e6 is 135.79999...";
+    EXPECT_EQ(format_quantity(1.0599e-3, Dimension::Seconds), "1.0599 ms");
+    EXPECT_EQ(format_quantity(1e-12, Dimension::Seconds), "0.001 ns");
+    EXPECT_EQ(format_quantity(8589934592, Dimension::Bytes), "8.589934592 GB");
+    EXPECT_EQ(format_quantity(-250, Dimension::Bytes), "-250 B");
     EXPECT_EQ(format_rounded(53513120, Dimension::Bytes), "53.51 MB");
     EXPECT_EQ(format_bandwidth_both(1.25e9), "1.25 GB/s (10 Gbps)");
 }

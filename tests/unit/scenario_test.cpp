@@ -86,6 +86,28 @@ TEST(Scenario, a_later_form_of_a_link_replaces_the_earlier_one) {
     EXPECT_EQ(segments.cluster.link.bytes_per_s(), 2e9);
 }
 
+// 1 us + 1 kB / 1 GB/s = 2 us, as measured.
+TEST(Scenario, a_fit_ends_where_its_segments_are_changed) {
+    const std::filesystem::path folder = std::filesystem::path(::testing::TempDir()) / "coppice_fitted";
+    prepare_folder(folder);
+    std::string text = read_whole(std::string(COPPICE_SOURCE_DIR) + "/scenarios/clusters/ethernet-10g.toml");
+    text.resize(text.find("[link]"));
+    text +=
+        "[link]\nsegments = [{from='0 B', latency='1 us', bandwidth='1 GB/s'}]\n"
+        "[link.fit]\npoints = 1\nleft_out = 0\nmean_error = 0\nmedian_error = 0\nworst_error = 0\n"
+        "worst_at = '1 kB'\nbic = -1\nresiduals = [{bytes='1 kB', measured='2 us', error=0.0}]\n"
+        "[fabric]\nkind = 'switch'\n";
+    write_whole(folder / "fitted.toml", text);
+    const std::string use = "cluster.use=" + (folder / "fitted.toml").string();
+    EXPECT_TRUE(load({use}).cluster.link.fit);
+    EXPECT_TRUE(load({use, "cluster.host.sum_rate=1 GB/s"}).cluster.link.fit);
+    for (const char* change : {"cluster.link.segments[0].latency=2 us", "cluster.link.overhead=1 us",
+                               "cluster.link.segments=[{from='0 B',latency='1 us',bandwidth='2 GB/s'}]"})
+        EXPECT_FALSE(load({use, change}).cluster.link.fit) << change;
+    EXPECT_FALSE(load({use, "cluster.link.latency=1 us", "cluster.link.bandwidth=2 GB/s"}).cluster.link.fit);
+    std::filesystem::remove_all(folder);
+}
+
 TEST(Scenario, both_forms_of_a_link_in_one_place_are_an_error) {
     const UserErrorParts parts = error_of({"cluster.link.segments=[{from='0 B',latency='1 us',bandwidth='1 GB/s'}]",
                                            "cluster.link.bandwidth=1 GB/s", "cluster.link.latency=1 us"});
