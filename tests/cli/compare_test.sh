@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# coppice predict --bytes, fit and compare: from a probe's records to an error. The measurements are made up here.
+# The whole way, fit, predict --bytes, compare: from a probe's records to an error. The measurements are made up here.
 # shellcheck source=tests/cli/lib.sh
 source "$(dirname "$0")/lib.sh"
 
@@ -28,27 +28,6 @@ test_a_probe_becomes_a_cluster_file_with_its_figures() {
     exits 0
     prints "all-reduce"
     grep -q ',0\.0802' result/records.csv || complain "no 80.2 ms in $(tail -n 1 result/records.csv)"
-}
-
-test_a_file_that_is_no_probe_is_named() {
-    echo '{"schema":"coppice.record/2"}' >other.jsonl
-    run fit other.jsonl
-    exits 2
-    says "other.jsonl:1"
-    says "coppice.probe/1"
-    : >empty.jsonl
-    run fit empty.jsonl
-    exits 2
-    says "no record"
-    probe_records 25e6 1e-4 | head -n 1 >one.jsonl
-    run fit one.jsonl
-    exits 2
-    says "at least two sizes"
-    probe_records 25e6 1e-4 >probe.jsonl
-    run fit probe.jsonl -o mine.toml
-    exits 2
-    says "--base"
-    [ ! -e mine.toml ] || complain "a file was written"
 }
 
 # Measurements of what is predicted, twice as long or as given.
