@@ -16,7 +16,17 @@ std::string_view trimmed(std::string_view text) {
     return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
 }
 
+// "2024-05-01T12:00:00.123Z row" -> "row"
+std::string_view without_time(std::string_view text) {
+    constexpr std::string_view kShape = "dddd-dd-ddTdd:dd:dd";
+    for (std::size_t i = 0; i < kShape.size(); ++i)
+        if (i >= text.size() || (kShape[i] == 'd' ? !is_whole(text.substr(i, 1)) : text[i] != kShape[i])) return text;
+    const std::size_t blank = text.find_first_of(kBlank);
+    return blank == std::string_view::npos ? std::string_view() : trimmed(text.substr(blank));
+}
+
 std::string_view without_label(std::string_view text) {
+    text = without_time(text);
     if (text.starts_with('[')) {
         const std::size_t close = text.find(']');
         if (close == std::string_view::npos) return text;
@@ -36,6 +46,8 @@ std::string_view without_label(std::string_view text) {
 }  // namespace
 
 std::vector<Line> lines_of(std::string_view text) {
+    constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+    if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
     std::vector<Line> lines;
     int number = 0;
     while (!text.empty()) {

@@ -15,7 +15,8 @@ struct Line {
     bool comment() const { return text.starts_with('#'); }
 };
 
-// Labels: "[1,0]<stdout>:" (Open MPI's --tag-output), "[0] " (mpiexec -l), "0: " (srun --label).
+// Labels: "[1,0]<stdout>:" (Open MPI's --tag-output), "[0] " (mpiexec -l), "0: " (srun --label), the time of day
+// (kubectl and docker logs --timestamps). A byte order mark is no part of the first line.
 std::vector<Line> lines_of(std::string_view text);
 
 bool is_whole(std::string_view word);                    // decimal digits only

@@ -7,14 +7,16 @@
 //      1024     256  float     sum     -1   147.1    0.01    0.01      0   123.1    0.01    0.02      0
 //
 // Before 2022 all_reduce_perf had no root, and "error" (the greatest deviation) in place of "#wrong". Not checked (-c
-// 0) is "N/A". The name of the test is in the log only of later versions, or where a script echoed its command; else it
-// shows in what only an all-reduce has: a reduction without a root, and busbw between algbw and twice of it.
+// 0) is "N/A". Times of each iteration may stand behind "#wrong" (i_min, ...), a timestamp at the end. The name of the
+// test is in the log only of later versions, or where a script echoed its command; else it shows in what only an
+// all-reduce has: a reduction without a root, and busbw between algbw and twice of it.
 #include "common/calibration/log_formats.hpp"
 #include "common/diag/error.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <set>
 
 namespace coppice::logs {
@@ -66,20 +68,29 @@ bool is_header(const Line& line) {
     const auto has = [&](const char* word) {
         return std::find(line.words.begin(), line.words.end(), word) != line.words.end();
     };
-    return line.comment() && has("size") && has("count") && has("redop") && has("time") && has("busbw");
+    return line.comment() && has("size") && has("count") && has("redop") && has("busbw") &&
+           (has("time") || has("cputime"));
 }
 
+// What stands where in a row, counted from behind size, count, type and operation.
 struct Header {
-    bool root = false;
-    bool deviation = false;  // "error" instead of "#wrong"
-    std::size_t times = 0;   // 2: out-of-place and in-place
+    bool root = false;               // then it is the first
+    bool deviation = false;          // "error" instead of "#wrong"
+    std::vector<std::size_t> times;  // out-of-place, in-place; algbw, busbw and the check follow each
+    bool cpu_time = false;           // instead of the collective's
 };
 
 Header header_of(const Line& line) {
-    const auto count = [&](const char* word) {
-        return static_cast<std::size_t>(std::count(line.words.begin(), line.words.end(), word));
-    };
-    return {count("root") > 0, count("error") > 0, count("time")};
+    Header header;
+    const auto& words = line.words;
+    const auto behind = static_cast<std::size_t>(std::find(words.begin(), words.end(), "size") - words.begin()) + 4;
+    for (std::size_t i = behind; i < words.size(); ++i) {
+        if (words[i] == "root") header.root = true;
+        if (words[i] == "error") header.deviation = true;
+        if (words[i] == "cputime") header.cpu_time = true;
+        if (words[i] == "time") header.times.push_back(i - behind);
+    }
+    return header;
 }
 
 // A log that was cut has rows only: by the number of columns behind size, count, type and operation.
@@ -87,7 +98,9 @@ std::optional<Header> header_of_columns(const std::vector<std::string>& columns)
     const auto is_deviation = [](const std::string& word) { return word.find_first_of(".e") != std::string::npos; };
     const std::size_t n = columns.size();
     if (n != 4 && n != 5 && n != 8 && n != 9) return std::nullopt;
-    return Header{n % 4 == 1, is_deviation(columns.back()), n / 4};
+    const std::size_t first = n % 4;
+    return Header{first == 1, is_deviation(columns.back()),
+                  n < 8 ? std::vector<std::size_t>{first} : std::vector<std::size_t>{first, first + 4}, false};
 }
 
 // The deviation that nccl-tests took for an error, by type.
@@ -108,11 +121,15 @@ std::optional<std::string> wrong_result(const std::string& word, bool deviation,
     return std::nullopt;
 }
 
-// Half of a unit of the last digit that is printed.
+// Half of a unit of the last digit that is printed: 0.005 of 1.23, 5000 of 1.2e+05.
 double half_digit(std::string_view word) {
-    const std::size_t point = word.find('.');
-    const auto decimals = point == std::string_view::npos ? 0 : static_cast<int>(word.size() - point - 1);
-    return 0.5 * std::pow(10.0, -decimals);
+    const std::size_t e = word.find_first_of("eE");
+    const std::string_view mantissa = word.substr(0, e);
+    const std::size_t point = mantissa.find('.');
+    const auto decimals = point == std::string_view::npos ? 0 : static_cast<int>(mantissa.size() - point - 1);
+    const double exponent =
+        e == std::string_view::npos ? 0 : number_in(word.substr(word[e + 1] == '+' ? e + 2 : e + 1)).value_or(0);
+    return 0.5 * std::pow(10.0, exponent - decimals);
 }
 
 // algbw is size / time, in units of 1e9: a row in which it is not was mangled on its way.
@@ -135,13 +152,7 @@ public:
         for (const Line& line : lines) {
             if (const Test* test = test_in(line.text)) name_test(*test, line);
             if (is_header(line)) {
-                header_ = header_of(line);
-                if (in_place_ && header_->times < 2)
-                    throw UserError({{"--in-place", 0, 0},
-                                     "",
-                                     fmt::format("one column of times in {}:{}", log_.file, line.number),
-                                     "a log with in-place times",
-                                     ""});
+                take_header(line);
             } else if (line.comment()) {
                 list_rank(line);
             } else if (const auto begin = row_in(line)) {
@@ -166,18 +177,34 @@ private:
         named_ = true;
     }
 
-    // "#  Rank  3 Group  0 Pid ...", "#   Rank  3 Pid ..."
+    void take_header(const Line& line) {
+        header_ = header_of(line);
+        if (header_->cpu_time)
+            throw UserError({at(line.number), "", "CPU times of the calls (cputime)", "times of the all-reduce (time)",
+                             "run the test again without --report_cputime"});
+        if (in_place_ && header_->times.size() < 2)
+            throw UserError({{"--in-place", 0, 0},
+                             "",
+                             fmt::format("one column of times in {}:{}", log_.file, line.number),
+                             "a log with in-place times",
+                             ""});
+    }
+
+    // "#  Rank  3 Group  0 Pid ...", "#   Rank  3 Pid ...". Groups (NCCL_TESTS_SPLIT) are collectives of their own; the
+    // table is that of rank 0's.
     void list_rank(const Line& line) {
         const auto rank = std::find(line.words.begin(), line.words.end(), "Rank");
         if (rank == line.words.end() || rank + 1 == line.words.end() || !is_whole(rank[1]) || rank[1].size() > 7)
             return;
         const int number = std::stoi(rank[1]);
         if (list_.contains(number)) end_list();
-        list_.insert(number);
+        const auto group = std::find(rank, line.words.end(), "Group");
+        list_[number] = group < line.words.end() - 1 ? group[1] : "";
         list_line_ = line.number;
     }
     void end_list() {
-        const auto ranks = static_cast<std::int32_t>(list_.size());
+        const auto ranks = static_cast<std::int32_t>(std::count_if(
+            list_.begin(), list_.end(), [&](const auto& one) { return one.second == list_.begin()->second; }));
         if (ranks == 0) return;
         if (listed_ && *listed_ != ranks)
             throw UserError({at(list_line_), "", fmt::format("a run on {} ranks after one on {}", ranks, *listed_),
@@ -195,12 +222,13 @@ private:
             log_.left_out.push_back({line.number, bytes, std::move(reason)});
         };
         const std::optional<Header> header = header_ ? header_ : header_of_columns(columns);
-        const std::size_t first = !header ? 0 : (header->root ? std::size_t{1} : 0) + (in_place_ ? std::size_t{4} : 0);
-        if (!header || columns.size() < first + 4)
+        const std::size_t place = in_place_ ? 1 : 0;
+        if (!header || header->times.size() <= place || columns.size() < header->times[place] + 4)
             return leave_out(fmt::format("{} columns, too few or too many", words.size() - begin));
         if (words[begin + 3] == "none") refuse(at(line.number), "rows without a reduction (redop none)");
         if (header->root && columns[0] != "-1" && !named_)
             refuse(at(line.number), fmt::format("rows with a root ({})", columns[0]));
+        const std::size_t first = header->times[place];
         const std::string& time = columns[first];
         const auto seconds = seconds_in(time);
         if (!seconds || !(*seconds > 0)) return leave_out(fmt::format("a time of '{}'", time));
@@ -218,7 +246,8 @@ private:
     void tell_ranks() {
         if (log_.points.empty()) return;
         if (listed_ == 1)
-            throw UserError({at(list_line_), "", "a run on one GPU", "one on two or more: alone nothing is sent", ""});
+            throw UserError({at(list_line_), "", "a test on one rank", "an all-reduce of two ranks or more",
+                             "nccl-tests runs over several processes only if it was built with MPI=1"});
         // Below two ranks busbw is less than algbw: another collective's factor.
         if (most_ranks_ < 2 && !named_) refuse(at(last_row_), "busbw below algbw, as of reduce_scatter_perf");
         const double first = std::ceil(least_ranks_);
@@ -249,7 +278,7 @@ private:
     MeasuredLog log_;
     bool named_ = false;  // all_reduce_perf, by name
     std::optional<Header> header_;
-    std::set<int> list_;  // ranks of the list that is being read
+    std::map<int, std::string> list_;  // ranks of the list that is being read, with the group of each
     int list_line_ = 0;
     std::optional<std::int32_t> listed_;
     double least_ranks_ = 0;

@@ -16,13 +16,15 @@ namespace {
 
 constexpr std::string_view kTitle = "# OSU ";
 
-// "# OSU MPI-CUDA Allreduce Latency Test v7.1" -> "Allreduce Latency"
+// "# OSU MPI-CUDA Allreduce Latency Test v7.1" -> "Allreduce Latency". One-sided operations are in one word with MPI:
+// "# OSU MPI_Put Latency Test" -> "MPI_Put Latency", which is no message's.
 std::optional<std::string> test_named(const Line& line) {
     if (!line.text.starts_with(kTitle)) return std::nullopt;
     const auto end = std::find(line.words.begin(), line.words.end(), "Test");
     std::string name;
     // words: "#", "OSU", "MPI-CUDA", ...
-    for (auto word = line.words.begin() + std::min<std::ptrdiff_t>(3, end - line.words.begin()); word < end; ++word)
+    const std::ptrdiff_t first = line.words.size() > 2 && line.words[2].starts_with("MPI_") ? 2 : 3;
+    for (auto word = line.words.begin() + std::min(first, end - line.words.begin()); word < end; ++word)
         name += (name.empty() ? "" : " ") + *word;
     return name;
 }

@@ -5,6 +5,7 @@
 #include "common/version.hpp"
 #include "runtime/check_pattern.hpp"
 #include "runtime/program/command.hpp"
+#include "runtime/program/run_options.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -43,28 +44,13 @@ po::options_description bench_options() {
         "so many workers for every strategy, ranks that are left over stand by; default: as many as fit the ranks")(
         "warmup", po::value<std::int32_t>()->default_value(2)->value_name("N"), "repetitions that do not count")(
         "repetitions,r", po::value<std::int32_t>()->default_value(10)->value_name("N"), "repetitions that count")(
-        "segment", text()->default_value("256 KiB")->value_name("SIZE"),
-        "messages travel in pieces of this size; 0 B: whole")(
-        "in-flight", po::value<std::int32_t>()->default_value(8)->value_name("N"),
-        "so many pieces of a message are posted at a time")("no-mpi", "without the row of the MPI's own MPI_Allreduce")(
+        "no-mpi", "without the row of the MPI's own MPI_Allreduce")(
         "cluster,c", text()->value_name("FILE|NAME"),
         "predictions (closed form) for this cluster beside the measurements; default: the scenario's")(
         "format,f", text()->default_value("table")->value_name("NAME"), "table, csv or jsonl, on standard output")(
-        "output,o", text()->value_name("DIR"), "also writes records there (rank 0), whole after each row")(
-        "timeout", po::value<double>()->default_value(30)->value_name("SECONDS"),
-        "without any progress for so long all ranks are ended");
+        "output,o", text()->value_name("DIR"), "also writes records there (rank 0), whole after each row");
+    add_message_options(options);
     return options;
-}
-
-std::int32_t checked(const Arguments& read, const char* name, std::int32_t lowest, std::int32_t highest) {
-    const auto value = read.values[name].as<std::int32_t>();
-    if (value < lowest || value > highest)
-        throw UserError({{fmt::format("--{}", name), 0, 0},
-                         "",
-                         std::to_string(value),
-                         fmt::format("a whole number from {} to {}", lowest, highest),
-                         ""});
-    return value;
 }
 
 ElementType read_type(const Arguments& read, const std::optional<Scenario>& scenario) {
@@ -149,7 +135,7 @@ Contender plan_contender(const StrategyChoice& choice, std::int32_t ranks, std::
 
 void plan_contenders(const Arguments& read, std::int32_t ranks, BenchSetup& setup) {
     std::optional<std::int32_t> workers;
-    if (read.has("workers")) workers = checked(read, "workers", 1, kMostCheckedWorkers);
+    if (read.has("workers")) workers = whole_number(read, "workers", 1, kMostCheckedWorkers);
     if (workers && *workers > ranks)
         throw UserError({{"--workers", 0, 0},
                          "",
@@ -185,15 +171,9 @@ BenchSetup read_bench_setup(const std::vector<std::string>& arguments, std::int3
     setup.type = read_type(read, setup.scenario);
     setup.sizes = read_sizes(read, setup);
     setup.cluster = read_bench_cluster(read, setup.scenario);
-    setup.warmup = checked(read, "warmup", 0, 1'000'000);
-    setup.repetitions = checked(read, "repetitions", 1, 1'000'000);
-    setup.mpi.segment_bytes = parse_size(read.text("segment"), {"--segment", 0, 0});
-    setup.mpi.segments_in_flight = static_cast<std::uint32_t>(checked(read, "in-flight", 1, 1'000'000));
-    setup.mpi.wait.timeout_s = read.values["timeout"].as<double>();
-    if (!(setup.mpi.wait.timeout_s > 0 && setup.mpi.wait.timeout_s < 1e9))
-        throw UserError(
-            {{"--timeout", 0, 0}, "", fmt::format("{}", setup.mpi.wait.timeout_s), "a number of seconds above 0", ""});
-    setup.mpi.wait.interrupt = interrupt_flag();
+    setup.warmup = whole_number(read, "warmup", 0, 1'000'000);
+    setup.repetitions = whole_number(read, "repetitions", 1, 1'000'000);
+    setup.mpi = read_message_options(read, setup.cluster);
     if (read.has("output")) setup.output = read.text("output");
     plan_contenders(read, ranks, setup);
     return setup;
@@ -206,7 +186,7 @@ std::vector<Fact> facts_of(const BenchSetup& setup) {
         {"element type", std::string(element_type_name(setup.type))},
         {"list of sizes", fmt::format("{}", fmt::join(setup.sizes, " "))},
         {"number of repetitions", fmt::format("{} + {}", setup.warmup, setup.repetitions)},
-        {"segment", fmt::format("{}", setup.mpi.segment_bytes)},
+        {"segment", fmt::format("{} x {}", setup.mpi.segment_bytes, setup.mpi.segments_in_flight)},
         {"number of contenders", std::to_string(setup.contenders.size())},
     };
     for (const Contender& contender : setup.contenders) {

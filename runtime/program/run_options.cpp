@@ -1,14 +1,10 @@
 #include "runtime/program/run_options.hpp"
 
-#include "common/config/table_reader.hpp"
 #include "common/diag/error.hpp"
-#include "common/scenario/data_files.hpp"
 #include "common/units/size_list.hpp"
 #include "runtime/program/command.hpp"
 
 #include <fmt/format.h>
-
-#include <filesystem>
 
 namespace coppice::program {
 
@@ -51,13 +47,6 @@ MpiOptions read_message_options(const Arguments& read, const std::optional<Clust
     options.wait.timeout_s = positive_number(read, "timeout", "a number of seconds above 0");
     options.wait.interrupt = interrupt_flag();
     return options;
-}
-
-Cluster read_cluster_option(const std::string& name) {
-    const std::filesystem::path file =
-        find_data("clusters", name, std::filesystem::current_path(), {"--cluster", 0, 0}, "");
-    const config::Value tree = config::load_toml(file);
-    return read_cluster(config::TableReader(tree, ""));
 }
 
 }  // namespace coppice::program

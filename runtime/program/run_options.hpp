@@ -22,7 +22,4 @@ std::int32_t whole_number(const Arguments& read, const char* name, std::int32_t 
 // A number above 0. UserError.
 double positive_number(const Arguments& read, const char* name, const char* what);
 
-// --cluster FILE|NAME. UserError.
-Cluster read_cluster_option(const std::string& name);
-
 }  // namespace coppice::program

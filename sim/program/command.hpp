@@ -21,6 +21,7 @@ int run_predict(const std::vector<std::string>& arguments);
 int run_list(const std::vector<std::string>& arguments);
 int run_show(const std::vector<std::string>& arguments);
 int run_check(const std::vector<std::string>& arguments);
+int run_compare(const std::vector<std::string>& arguments);
 int run_fit(const std::vector<std::string>& arguments);
 int run_figure(const std::vector<std::string>& arguments);
 

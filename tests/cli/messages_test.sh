@@ -110,6 +110,23 @@ test_gpu_counts_that_cannot_be() {
     refuses "--jobs: found -1" "${predict[@]}" --jobs -1
 }
 
+test_all_reduces_alone_that_cannot_be() {
+    local alone=(predict --cluster ethernet-10g --gpus 2)
+    refuses "found no scenario, expected --cluster FILE|NAME, or a scenario" predict --bytes '1 MiB' --gpus 2
+    refuses "found no scenario, expected --gpus LIST, or a scenario" predict --cluster ethernet-10g
+    refuses "--cluster: cluster.use: found 'ethernet-11g'" predict --cluster ethernet-11g --gpus 2
+    says "did you mean 'ethernet-10g'"
+    refuses "--bytes: found '1000', expected an amount of data" "${alone[@]}" --bytes 1000
+    refuses "--bytes: found 10 bytes, expected a multiple of the 4 bytes of a float32" "${alone[@]}" --bytes '10 B'
+    says "8 or 12"
+    refuses "--type: found 'float23', expected one of float32" "${alone[@]}" --type float23
+    says "did you mean 'float32'"
+    refuses "--type: found 'float16' without --bytes" "${predict[@]}" --type float16
+    refuses "--set: sweep: found an unknown key" "${alone[@]}" --set sweep.gpus=8
+    refuses "--strategy: found 'tre', expected the name of a strategy" "${alone[@]}" --strategy tre
+    refuses "--gpus: found '8..4'" predict --cluster ethernet-10g --gpus 8..4
+}
+
 test_a_batch_smaller_than_the_number_of_gpus() {
     refuses "training.global_batch: found the number 4, expected at least one sample for each of 8 GPUs" \
         "${predict[@]}" --gpus 1..8 --set training.global_batch=4

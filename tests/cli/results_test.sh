@@ -52,6 +52,44 @@ closed-form|closed-form (
 ENGINES
 }
 
+# Keys are those of coppice-run bench (tests/runtime/bench_test.sh wants the same one).
+test_all_reduces_alone_have_the_keys_of_measured_ones() {
+    local bare=(predict --cluster ethernet-10g --strategy 'ring,ps(placement=dedicated)' --gpus 2..4:+1)
+    run "${bare[@]}" --bytes '4 KiB..16 KiB' --format csv -o alone
+    exits 0
+    holds "a header and 3 counts x 3 sizes x 2 strategies" test "$(wc -l <out)" -eq 19
+    prints "simulation,sim,model=|grad=fp32:4096|mode=all-reduce|strategy=ps(placement=dedicated)|gpus=2|servers=1|batch=0"
+    same out alone/records.csv
+    holds "the cluster is echoed" grep -qF "name = 'ethernet-10g'" alone/cluster.toml
+    run predict --cluster alone/cluster.toml --gpus 2 --bytes '4 KiB' --strategy ring --format csv
+    exits 0
+    holds "and can be used" grep -qF -f <(sed 1d out) alone/records.csv
+    run "${bare[@]}" --bytes '4 KiB' --engine closed-form
+    exits 0
+    holds "a table in the manner of nccl-tests" grep -qE '^ +4096 +1024 +ring +2 +0 +[0-9.]+ us +[0-9.]+ +[0-9.]+$' out
+}
+
+test_all_reduces_alone_of_a_scenario() {
+    run predict firecaffe-nin --bytes '1 MiB' --gpus 2,4 --strategy ring --format jsonl
+    exits 0
+    holds "two records" test "$(wc -l <out)" -eq 2
+    prints '"scenario":"firecaffe-nin"'
+    prints '"cluster":"titan"'
+    run predict firecaffe-nin --bytes '1 MiB' --gpus 2 --strategy ring --cluster ethernet-1g --format jsonl -o there
+    exits 0
+    prints '"cluster":"ethernet-1g"'
+    holds "the scenario is echoed" test -s there/scenario.toml
+}
+
+test_another_cluster_for_a_scenario() {
+    run "${predict[@]}" --gpus 4 --cluster ethernet-10g
+    exits 0
+    prints "cluster   ethernet-10g:"
+    cp out by-option
+    run "${predict[@]}" --gpus 4 --set 'cluster={use="ethernet-10g"}'
+    same out by-option
+}
+
 test_set_takes_numbers_quantities_and_arrays() {
     run "${predict[@]}" --set 'cluster.link.bandwidth=10 Gbps' --gpus 4
     exits 0

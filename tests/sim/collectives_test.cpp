@@ -1,6 +1,8 @@
 // Whole collectives: against published numbers, against their closed forms where nothing contends, and against what
 // contention must make of them where something does.
+#include "common/step/all_reduce.hpp"
 #include "common/strategy/strategy.hpp"
+#include "sim/engine.hpp"
 #include "tests/support/fake_port.hpp"
 #include "tests/support/schedules.hpp"
 #include "tests/support/sim_support.hpp"
@@ -43,6 +45,29 @@ std::vector<ReferenceRow> reference_rows() {
 Schedule shipped(const std::string& choice, std::int32_t workers) {
     const StrategyChoice parsed = parse_strategy(choice, {"test", 0, 0}, "");
     return parsed.strategy->schedule({workers, parsed.parameters});
+}
+
+// A ring on one switch shares no link, so the simulator must give the formula; by the records, not only by the
+// executor.
+TEST(AllReduce, alone_takes_in_the_simulator_what_the_closed_form_says) {
+    const AllReduceSweep sweep{CostModel(reference_cluster()),
+                               {parse_strategy("ring", {"test", 0, 0}, "")},
+                               {2, 5},
+                               {0, 1'000'000},
+                               *find_element("float32"),
+                               "",
+                               "",
+                               0};
+    const std::vector<AllReducePlan> plans = plan_all_reduces(sweep);
+    const std::vector<Record> simulated = predict_all_reduces(sweep, plans, simulation_engine(1));
+    const std::vector<Record> priced = predict_all_reduces(sweep, plans, closed_form_engine());
+    ASSERT_EQ(simulated.size(), 4u);
+    for (std::size_t i = 0; i < simulated.size(); ++i) {
+        EXPECT_NEAR(*simulated[i].allreduce_s, *priced[i].allreduce_s, 1e-9 * *priced[i].allreduce_s);
+        EXPECT_EQ(simulated[i].kind, "simulation");
+        EXPECT_EQ(simulated[i].key, priced[i].key);
+        EXPECT_EQ(simulated[i].schedule_hash, priced[i].schedule_hash);
+    }
 }
 
 // The table's parameter server counts its own machine: N - 1 workers.

@@ -81,6 +81,9 @@ TEST(NcclLog, printed_digits_bound_the_number_of_ranks) {
     }
     EXPECT_EQ(ranks_of("0.00", "0.00").most, INFINITY) << "0/0 tells nothing";
     EXPECT_EQ(ranks_of("N/A", "1.00").most, INFINITY);
+    // 1.8e+05: from 175 to 185 thousand, of 100 thousand: factors from 1.75 to 1.85, n from 8 to 13.3.
+    EXPECT_NEAR(ranks_of("1.8e+05", "100000").least, 8, 1e-3);
+    EXPECT_NEAR(ranks_of("1.8e+05", "100000").most, 2 / (2 - 1.85), 1e-2);
 }
 
 // 0.12 and 0.22 GB/s: the quotient is between 0.215/0.125 = 1.72 and 0.225/0.115 = 1.957, n between 7.1 and 46.
@@ -103,12 +106,9 @@ TEST(NcclLog, bandwidths_that_no_number_of_ranks_gives_tell_none) {
     }
 }
 
-TEST(NcclLog, a_run_on_one_gpu_is_refused) {
-    EXPECT_EQ(error_of(nccl_log({.ranks = 1}, 8, kH100_us)).found, "a run on one GPU");
-}
-
 TEST(NcclLog, labels_carriage_returns_and_strangers_do_not_matter) {
-    for (const char* label : {"[1,0]<stdout>:", "[1,0]<stdout>: ", "[prterun-node1-42@1,0]<stdout>: ", "[0] ", "0: "}) {
+    for (const char* label : {"[1,0]<stdout>:", "[1,0]<stdout>: ", "[prterun-node1-42@1,0]<stdout>: ", "[0] ",
+                              "0: ", "2024-05-01T12:00:00.123456789Z "}) {
         std::string text = nccl_log({.ranks = 8, .old = true, .label = label, .end = "\r\n"}, 1048576, {310, 500, 900});
         text += "[node7:2345] 1 more process has said something about verbs\nslurmstepd: done\n\n";
         const MeasuredLog log = parse(text);
@@ -125,6 +125,49 @@ TEST(NcclLog, a_log_that_begins_with_its_rows_is_read_by_the_number_of_columns) 
         ASSERT_EQ(log.points.size(), 2u);
         EXPECT_EQ(log.points[1].seconds, 180e-6);
         EXPECT_EQ(log.ranks, 4);
+    }
+}
+
+// Behind the check may stand times of each iteration, at the end a timestamp (a date and a time of day).
+TEST(NcclLog, columns_are_where_the_header_says) {
+    const std::string begin = "# size count type redop root ";
+    const std::string times = "time algbw busbw #wrong ";
+    const std::string iterations = "i_min i_max i_p99 i_cv% ";
+    const std::string each =
+        "1048576 262144 float sum -1 203.2 5.16 9.68 0 200.1 210.9 209.0 0.00 "
+        "207.2 5.06 9.49 0 205.1 211.9 210.0 0.00\n";
+    EXPECT_EQ(parse(begin + times + iterations + times + iterations + "\n" + each).points.at(0).seconds, 203.2e-6);
+    EXPECT_EQ(parse(begin + times + iterations + times + iterations + "\n" + each, true).points.at(0).seconds,
+              207.2e-6);
+    const std::string stamped = "1048576 262144 float sum -1 203.2 5.16 9.68 0 207.2 5.06 9.49 0 2025-01-01 12:00:00\n";
+    EXPECT_EQ(parse(begin + times + times + "timestamp\n" + stamped, true).points.at(0).seconds, 207.2e-6);
+}
+
+// With --report_cputime the column is what the calls take of the processor, a few us at any size.
+TEST(NcclLog, cpu_times_are_refused) {
+    const std::string text = std::regex_replace(nccl_log({}, 8, kH100_us), std::regex("    time "), " cputime ");
+    const UserErrorParts parts = error_of(text);
+    EXPECT_EQ(parts.found, "CPU times of the calls (cputime)");
+    EXPECT_GT(parts.where.line, 0);
+}
+
+// NCCL_TESTS_SPLIT makes several collectives of a job's ranks, side by side.
+TEST(NcclLog, ranks_of_a_split_job_are_those_of_one_group) {
+    std::string list;
+    for (int rank = 0; rank < 16; ++rank)
+        list +=
+            fmt::format("#  Rank {:2} Group {:2} Pid {:6} on host device  0 [0x00] GPU\n", rank, rank % 2, 4000 + rank);
+    EXPECT_EQ(parse(list + nccl_log({.ranks = 8, .listed = false}, 1e6, {100, 180})).ranks, 8);
+}
+
+// mpirun of an nccl-tests without MPI: as many tests of one rank each, whose busbw is 0.
+TEST(NcclLog, tests_on_one_rank_are_refused_with_the_usual_reason) {
+    for (const char* name : {"", "# Collective test starting: all_reduce_perf\n"}) {
+        const std::string one = name + nccl_log({.ranks = 1}, 8, kH100_us);
+        for (const std::string& text : {one, one + one}) {
+            EXPECT_EQ(error_of(text).found, "a test on one rank");
+            EXPECT_NE(error_of(text).hint.find("MPI=1"), std::string::npos);
+        }
     }
 }
 
@@ -259,6 +302,18 @@ TEST(OsuLog, other_tests_are_refused_by_name) {
     EXPECT_NE(error_of(osu_log("Bandwidth", 1, {1.5})).hint.find("many messages"), std::string::npos);
     EXPECT_NE(error_of(osu_log("Latency", 1, {1.5}) + osu_log("Allreduce Latency", 1, {1.5})).found.find("second test"),
               std::string::npos);
+}
+
+// "OSU MPI Latency" is of messages; the one-sided tests have their operation in the second word.
+TEST(OsuLog, one_sided_operations_are_not_taken_for_messages) {
+    for (const char* test : {"MPI_Put Latency", "MPI_Get latency", "MPI_Accumulate latency"}) {
+        const std::string text = fmt::format("# OSU {} Test v5.8\n# Size          Latency (us)\n1    1.50\n", test);
+        EXPECT_EQ(error_of(text).found, fmt::format("a log of the OSU test '{}'", test));
+    }
+}
+
+TEST(OsuLog, a_byte_order_mark_is_no_part_of_the_title) {
+    EXPECT_EQ(parse("\xef\xbb\xbf# OSU MPI Latency Test v5.8\n1    1.50\n").points.size(), 1u);
 }
 
 TEST(OsuLog, without_rows_or_with_in_place_asked_for_is_refused) {

@@ -36,6 +36,30 @@ TEST(Scenario, set_wins_over_the_scenario_which_wins_over_the_file_it_uses) {
         << "which file is used comes first, whatever the order";
 }
 
+TEST(Scenario, another_cluster_comes_without_what_was_laid_over_the_old_one) {
+    std::vector<config::Setting> settings = config::parse_settings({"cluster.link.latency=7 us"});
+    const std::vector<config::Setting> other = cluster_settings("ethernet-1g", "--cluster");
+    settings.insert(settings.begin(), other.begin(), other.end());
+    // titan's segments, say, must not survive; what is set on the command line does.
+    const Scenario scenario = load_scenario(kPapers + "firecaffe-nin.toml", settings);
+    EXPECT_EQ(scenario.cluster.name, "ethernet-1g");
+    EXPECT_EQ(scenario.cluster.link.bytes_per_s(), 0.125e9);
+    EXPECT_EQ(scenario.cluster.link.latency_s(), 7e-6);
+}
+
+TEST(LoneCluster, takes_the_settings_of_a_scenario) {
+    const LoneCluster lone =
+        load_cluster("ethernet-1g", "--cluster", config::parse_settings({"cluster.link.bandwidth=2 Gbps"}));
+    EXPECT_EQ(lone.cluster.name, "ethernet-1g");
+    EXPECT_EQ(lone.cluster.link.bytes_per_s(), 0.25e9);
+    EXPECT_EQ(read_cluster(config::TableReader(lone.tree, "")).link.bytes_per_s(), 0.25e9)
+        << "what is echoed is what was read";
+    EXPECT_THROW(load_cluster("ethrnet-1g", "--cluster"), UserError);
+    EXPECT_THROW(load_cluster("ethernet-1g", "--cluster", config::parse_settings({"sweep.gpus=8"})), UserError);
+    EXPECT_THROW(load_cluster("ethernet-1g", "--cluster", config::parse_settings({"cluster.lnk.latency=1 us"})),
+                 UserError);
+}
+
 TEST(Scenario, the_network_can_be_exchanged_and_changed) {
     EXPECT_EQ(load({"network.use=vgg16"}).workload.gradient_elements, 138357544u);
     EXPECT_EQ(load({"network.input.shape=[3,227,227]"}).workload.gradient_elements, 7595176u)

@@ -28,5 +28,17 @@ TEST(SizeList, everything_else_is_refused) {
         EXPECT_THROW(parse(text), UserError) << text;
 }
 
+TEST(SizeList, what_is_no_whole_number_of_elements_is_refused_with_the_nearest_that_are) {
+    const Element& element = *find_element("fp64");
+    EXPECT_NO_THROW(require_whole_elements({0, 8, 8000}, element, {"--bytes", 0, 0}));
+    try {
+        require_whole_elements({8, 1001}, element, {"--bytes", 0, 0});
+        FAIL();
+    } catch (const UserError& error) {
+        EXPECT_EQ(error.parts().found, "1001 bytes");
+        EXPECT_EQ(error.parts().hint, "1000 or 1008");
+    }
+}
+
 }  // namespace
 }  // namespace coppice
