@@ -69,9 +69,12 @@ void keep_latest_link_form(Value& link, const std::string& scenario_file) {
     };
     const int segments = source_of("segments");
     const int single = std::max(source_of("bandwidth"), source_of("latency"));
-    if (const int fit = latest_source(find("fit"), scenario_file); fit >= 0)
+    // Nor do times both ways that were measured of another link.
+    for (const char* fitted : {"fit", "both_ways"}) {
+        const int source = latest_source(find(fitted), scenario_file);
         for (const char* key : {"segments", "bandwidth", "latency", "overhead"})
-            if (latest_source(find(key), scenario_file) > fit) table.erase("fit");
+            if (source >= 0 && latest_source(find(key), scenario_file) > source) table.erase(fitted);
+    }
     if (segments < 0 || single < 0 || segments == single) return;
     if (segments < single) {
         table.erase("segments");

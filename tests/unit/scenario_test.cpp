@@ -94,16 +94,20 @@ TEST(Scenario, a_fit_ends_where_its_segments_are_changed) {
     text.resize(text.find("[link]"));
     text +=
         "[link]\nsegments = [{from='0 B', latency='1 us', bandwidth='1 GB/s'}]\n"
+        "both_ways = [{from='0 B', latency='2 us', bandwidth='1 GB/s'}]\n"
         "[link.fit]\npoints = 1\nleft_out = 0\nmean_error = 0\nmedian_error = 0\nworst_error = 0\n"
         "worst_at = '1 kB'\nbic = -1\nresiduals = [{bytes='1 kB', measured='2 us', error=0.0}]\n"
         "[fabric]\nkind = 'switch'\n";
     write_whole(folder / "fitted.toml", text);
     const std::string use = "cluster.use=" + (folder / "fitted.toml").string();
     EXPECT_TRUE(load({use}).cluster.link.fit);
+    EXPECT_FALSE(load({use}).cluster.link.both_ways.empty());
     EXPECT_TRUE(load({use, "cluster.host.sum_rate=1 GB/s"}).cluster.link.fit);
     for (const char* change : {"cluster.link.segments[0].latency=2 us", "cluster.link.overhead=1 us",
-                               "cluster.link.segments=[{from='0 B',latency='1 us',bandwidth='2 GB/s'}]"})
+                               "cluster.link.segments=[{from='0 B',latency='1 us',bandwidth='2 GB/s'}]"}) {
         EXPECT_FALSE(load({use, change}).cluster.link.fit) << change;
+        EXPECT_TRUE(load({use, change}).cluster.link.both_ways.empty()) << change;
+    }
     EXPECT_FALSE(load({use, "cluster.link.latency=1 us", "cluster.link.bandwidth=2 GB/s"}).cluster.link.fit);
     std::filesystem::remove_all(folder);
 }
