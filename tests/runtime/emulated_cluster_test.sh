@@ -13,8 +13,8 @@ skip() {
 [ "$(id -u)" = 0 ] || skip "needs root for network namespaces"
 for needed in ip tc nsenter unshare awk; do command -v "$needed" >/dev/null || skip "no $needed (Debian: iproute2, util-linux)"; done
 unshare --net --uts --ipc --mount true 2>/dev/null || skip "this machine does not let root make namespaces"
-unshare --net sh -c 'ip link add b type bridge && ip link add v type veth peer name w &&
-    tc qdisc add dev v root tbf rate 1mbit burst 8000 limit 100k' 2>/dev/null || skip "this kernel has no bridge, veth or tbf"
+unshare --net sh -c 'ip link add name br0 type bridge && ip link add name v0 type veth peer name v1 &&
+    tc qdisc add dev v0 root tbf rate 1mbit burst 8000 limit 100k' 2>/dev/null || skip "this kernel has no bridge, veth or tbf"
 
 work=$(mktemp -d)
 export COPPICE_EMULATED_ROOT=$work/clusters COPPICE_DATA_DIR=$3
