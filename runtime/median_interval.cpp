@@ -1,6 +1,7 @@
 #include "runtime/median_interval.hpp"
 
 #include "common/diag/error.hpp"
+#include "common/units/median.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -12,7 +13,7 @@ MedianInterval median_interval(std::vector<double> samples) {
     std::sort(samples.begin(), samples.end());
     const std::size_t n = samples.size();
     MedianInterval interval;
-    interval.median = n % 2 == 1 ? samples[n / 2] : (samples[n / 2 - 1] + samples[n / 2]) / 2;
+    interval.median = median(samples);
     interval.min = samples.front();
     interval.max = samples.back();
     interval.low = interval.min;

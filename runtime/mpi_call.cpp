@@ -93,6 +93,14 @@ void Communicator::barrier(std::string_view what, const WaitOptions& options) co
     finish(request, what, options);
 }
 
+void Communicator::all_gather(const void* mine, void* all, std::size_t bytes, std::string_view what,
+                              const WaitOptions& options) const {
+    const auto count = static_cast<int>(bytes);
+    MPI_Request request = MPI_REQUEST_NULL;
+    check(MPI_Iallgather(mine, count, MPI_BYTE, all, count, MPI_BYTE, comm_, &request), what);
+    finish(request, what, options);
+}
+
 std::string Communicator::broadcast(const std::string& text, int root, const WaitOptions& options) const {
     constexpr std::string_view kWhat = "MPI_Ibcast of a text";
     std::uint64_t length = text.size();
@@ -130,7 +138,6 @@ struct Seat {
 };
 
 Seat seat_of_this_rank() {
-    static_assert(MPI_MAX_PROCESSOR_NAME >= sizeof(Seat::kernel));
     Seat seat;
     std::string kernel;
     if (std::ifstream file("/proc/sys/kernel/random/boot_id"); !std::getline(file, kernel) || kernel.empty()) {
@@ -165,10 +172,7 @@ Crowd survey_crowd(const Communicator& comm, const WaitOptions& options) {
     crowd.hosts = count_hosts(comm, options);
     const Seat mine = seat_of_this_rank();
     std::vector<Seat> seats(static_cast<std::size_t>(comm.size()));
-    MPI_Request request = MPI_REQUEST_NULL;
-    comm.check(MPI_Iallgather(&mine, sizeof mine, MPI_BYTE, seats.data(), sizeof mine, MPI_BYTE, comm.get(), &request),
-               "MPI_Iallgather of cores");
-    comm.finish(request, "MPI_Iallgather of cores", options);
+    comm.all_gather(&mine, seats.data(), sizeof mine, "MPI_Iallgather of cores", options);
     struct Machine {
         int ranks = 0;
         cpu_set_t cores;

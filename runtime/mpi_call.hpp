@@ -61,6 +61,9 @@ public:
     void barrier(std::string_view what, const WaitOptions& options) const;
     // A text of `root`'s for all.
     std::string broadcast(const std::string& text, int root, const WaitOptions& options) const;
+    // `bytes` of each rank, one after another, on all.
+    void all_gather(const void* mine, void* all, std::size_t bytes, std::string_view what,
+                    const WaitOptions& options) const;
     template <class T>
     void all_reduce(T* values, int count, MPI_Datatype type, MPI_Op op, std::string_view what,
                     const WaitOptions& options) const {

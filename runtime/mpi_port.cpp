@@ -94,8 +94,10 @@ void MpiPort::post(Message& message, std::uint64_t number) {
         // The last one synchronously: the message has then left this rank when MPI says so. Buffered, it would be
         // complete at once, and the lane's next message share the link with it, which the schedule has one after
         // another (a tree's root: its first child, on which most ranks wait, would get half of the rate).
-        const auto send = number + 1 == message.segments ? MPI_Issend : MPI_Isend;
-        comm_.check(send(place, elements, datatype_, message.peer, tag, comm_.get(), &request), "MPI_Isend");
+        const bool last = number + 1 == message.segments;
+        comm_.check(
+            (last ? MPI_Issend : MPI_Isend)(place, elements, datatype_, message.peer, tag, comm_.get(), &request),
+            last ? "MPI_Issend" : "MPI_Isend");
         ++segments_sent_;
     } else {
         if (message.op.kind == OpKind::RecvReduce) {

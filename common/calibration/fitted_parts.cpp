@@ -1,8 +1,6 @@
 #include "common/calibration/fitted_parts.hpp"
 
-#include <fmt/format.h>
-
-#include <cstdlib>
+#include "common/units/quantity.hpp"
 
 namespace coppice {
 
@@ -18,10 +16,6 @@ std::vector<LinkSegment> rounded(std::vector<LinkSegment> segments) {
 }
 
 }  // namespace
-
-double seven_digits(double value) {
-    return std::strtod(fmt::format("{:.7g}", value).c_str(), nullptr);
-}
 
 Link link_of(const PiecewiseFit& fit, double overhead_s) {
     Link link;

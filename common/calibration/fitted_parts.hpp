@@ -8,8 +8,6 @@
 
 namespace coppice {
 
-double seven_digits(double value);
-
 // `overhead_s` is what the fit took out of every time (FitOptions).
 Link link_of(const PiecewiseFit& fit, double overhead_s);
 

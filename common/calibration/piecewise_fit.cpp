@@ -1,6 +1,7 @@
 #include "common/calibration/piecewise_fit.hpp"
 
 #include "common/diag/error.hpp"
+#include "common/units/median.hpp"
 
 #include <fmt/format.h>
 
@@ -15,12 +16,6 @@ namespace coppice {
 namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
-
-double median(std::vector<double> values) {
-    std::sort(values.begin(), values.end());
-    const std::size_t half = values.size() / 2;
-    return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
-}
 
 std::vector<TimedSize> one_per_size(const std::vector<TimedSize>& points) {
     std::map<double, std::vector<double>> by_size;
@@ -214,7 +209,7 @@ std::optional<std::size_t> worst_outlier(const std::vector<TimedSize>& points, c
                                          const FitOptions& options) {
     std::vector<double> errors;
     for (const TimedSize& point : points)
-        errors.push_back(std::abs((options.overhead_s + fitted_s(segments, point.bytes)) / point.seconds - 1));
+        errors.push_back(std::abs((options.overhead_s + seconds_of(segments, point.bytes)) / point.seconds - 1));
     const double deviation = 1.4826 * median(errors);  // of a normal distribution with this median of |error|
     const auto worst = std::max_element(errors.begin(), errors.end());
     if (*worst <= std::max(options.outlier, 4 * deviation)) return std::nullopt;
@@ -222,11 +217,6 @@ std::optional<std::size_t> worst_outlier(const std::vector<TimedSize>& points, c
 }
 
 }  // namespace
-
-double fitted_s(const std::vector<LinkSegment>& segments, double bytes) {
-    const LinkSegment& segment = segment_of(segments, bytes);
-    return segment.latency_s + bytes / segment.bytes_per_s;
-}
 
 PiecewiseFit fit_piecewise(std::vector<TimedSize> points, const FitOptions& options) {
     points = one_per_size(points);
@@ -265,7 +255,7 @@ PiecewiseFit fit_piecewise(std::vector<TimedSize> points, const FitOptions& opti
     fit.quality.left_out = static_cast<std::int64_t>(points.size() - used.size());
     std::vector<double> errors;
     for (const TimedSize& point : points) {
-        FitResidual residual{point.bytes, point.seconds, options.overhead_s + fitted_s(fit.segments, point.bytes),
+        FitResidual residual{point.bytes, point.seconds, options.overhead_s + seconds_of(fit.segments, point.bytes),
                              left_out[point.bytes]};
         if (residual.left_out.empty()) {
             errors.push_back(std::abs(residual.error()));
@@ -285,8 +275,7 @@ std::vector<FittedDrop> fitted_drops(const std::vector<LinkSegment>& segments, d
     std::vector<FittedDrop> drops;
     for (std::size_t i = 1; i < segments.size(); ++i) {
         const double bytes = segments[i].from_bytes;
-        const auto seconds = [&](const LinkSegment& s) { return s.latency_s + bytes / s.bytes_per_s; };
-        const FittedDrop drop{bytes, seconds(segments[i - 1]), seconds(segments[i])};
+        const FittedDrop drop{bytes, segments[i - 1].seconds(bytes), segments[i].seconds(bytes)};
         if (drop.after_s < (1 - tolerance) * drop.before_s) drops.push_back(drop);
     }
     return drops;

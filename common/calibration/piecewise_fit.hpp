@@ -51,9 +51,6 @@ struct PiecewiseFit {
 // COPPICE_CHECK, so callers say first what is missing. alpha >= 0 and B > 0 always.
 PiecewiseFit fit_piecewise(std::vector<TimedSize> points, const FitOptions& options);
 
-// alpha + bytes/B of the segment that holds it.
-double fitted_s(const std::vector<LinkSegment>& segments, double bytes);
-
 // Where the fitted time falls by more than `tolerance` as the size grows: at the beginning of a segment.
 struct FittedDrop {
     double bytes = 0;

@@ -3,6 +3,7 @@
 #include "common/calibration/fitted_parts.hpp"
 #include "common/cost/cost_model.hpp"
 #include "common/diag/error.hpp"
+#include "common/units/median.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -14,12 +15,6 @@
 namespace coppice {
 
 namespace {
-
-double median(std::vector<double> values) {
-    std::sort(values.begin(), values.end());
-    const std::size_t half = values.size() / 2;
-    return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
-}
 
 std::vector<ProbeRecord> those_of(const std::vector<ProbeRecord>& records, std::string_view what) {
     std::vector<ProbeRecord> found;

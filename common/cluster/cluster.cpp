@@ -26,13 +26,8 @@ const LinkSegment& segment_of(const std::vector<LinkSegment>& segments, double b
     return *found;
 }
 
-const LinkSegment& Link::segment_of(std::uint64_t bytes) const {
-    return coppice::segment_of(segments, static_cast<double>(bytes));
-}
-
-double MeasuredCollective::seconds(double bytes) const {
-    const LinkSegment& segment = segment_of(segments, bytes);
-    return segment.latency_s + bytes / segment.bytes_per_s;
+double seconds_of(const std::vector<LinkSegment>& segments, double bytes) {
+    return segment_of(segments, bytes).seconds(bytes);
 }
 
 const MeasuredCollective* Cluster::measured(std::string_view collective, std::int32_t ranks) const {
@@ -102,9 +97,7 @@ Fit read_fit(TableReader table, const std::vector<LinkSegment>& segments, double
         point.finish();
         if (!fit.residuals.empty() && read.bytes <= fit.residuals.back().bytes)
             point.fail("bytes", "residuals in ascending order of their sizes, each size once");
-        const LinkSegment& segment = segment_of(segments, read.bytes);
-        const double fitted_s = overhead_s + segment.latency_s + read.bytes / segment.bytes_per_s;
-        const double error = fitted_s / read.seconds - 1;
+        const double error = (overhead_s + seconds_of(segments, read.bytes)) / read.seconds - 1;
         if (std::abs(error - read.error()) > kFitErrorRounding * (1 + std::abs(error)))
             point.fail("error", fmt::format("{:.4g}, which the segments give", error),
                        "the fit does not belong to these segments: remove the table 'fit', or fit again");

@@ -41,10 +41,12 @@ struct LinkSegment {
     double from_bytes = 0;
     double latency_s = 0;
     double bytes_per_s = 0;
+    double seconds(double bytes) const { return latency_s + bytes / bytes_per_s; }
 };
 
-// The segment that holds so many bytes.
+// The segment that holds so many bytes, and what a message of them takes.
 const LinkSegment& segment_of(const std::vector<LinkSegment>& segments, double bytes);
+double seconds_of(const std::vector<LinkSegment>& segments, double bytes);
 
 struct Link {
     std::vector<LinkSegment> segments;  // at least one, the first from 0, ascending
@@ -57,9 +59,8 @@ struct Link {
     std::optional<std::uint64_t> segment_bytes = {};
     std::optional<std::uint32_t> segments_in_flight = {};
     std::optional<Fit> fit = {};  // where the segments come from, if they were fitted
-    const LinkSegment& segment_of(std::uint64_t bytes) const;
-    double latency_s() const;    // the smallest segment latency
-    double bytes_per_s() const;  // of large messages: the last segment's (a piece where times hardly grow has no rate)
+    double latency_s() const;     // the smallest segment latency
+    double bytes_per_s() const;   // of large messages: the last segment's (a piece where times hardly grow has no rate)
 };
 
 // A collective as it was measured on this machine, with so many ranks: the only use of it is that collective on that
@@ -72,7 +73,6 @@ struct MeasuredCollective {
     double largest_bytes = 0;           // what was measured: beyond is extrapolation
     std::vector<LinkSegment> segments;  // at least one, the first from 0, ascending
     std::optional<Fit> fit;
-    double seconds(double bytes) const;
 };
 
 struct Fabric {

@@ -1,17 +1,14 @@
 #include "common/cluster/cluster_file.hpp"
 
+#include "common/units/quantity.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 
 namespace coppice {
 
 namespace {
-
-double rounded(double value) {
-    return std::strtod(fmt::format("{:.7g}", value).c_str(), nullptr);
-}
 
 std::string quantity(double value, Dimension dimension) {
     return fmt::format("\"{}\"", format_quantity(value, dimension));
@@ -59,15 +56,15 @@ void write_fit(File& file, const Fit& fit) {
     const FitQuality& quality = fit.quality;
     file.key("points", fmt::format("{}", quality.points));
     file.key("left_out", fmt::format("{}", quality.left_out));
-    file.key("mean_error", fmt::format("{}", rounded(quality.mean_error)));
-    file.key("median_error", fmt::format("{}", rounded(quality.median_error)));
-    file.key("worst_error", fmt::format("{}", rounded(quality.worst_error)));
+    file.key("mean_error", fmt::format("{}", seven_digits(quality.mean_error)));
+    file.key("median_error", fmt::format("{}", seven_digits(quality.median_error)));
+    file.key("worst_error", fmt::format("{}", seven_digits(quality.worst_error)));
     file.key("worst_at", size(quality.worst_bytes));
-    file.key("bic", fmt::format("{}", rounded(quality.criterion)));
+    file.key("bic", fmt::format("{}", seven_digits(quality.criterion)));
     file.text += "residuals = [\n";
     for (const FitResidual& residual : fit.residuals)
         file.text += fmt::format("  {{ bytes = {}, measured = {}, error = {}{} }},\n", size(residual.bytes),
-                                 seconds(residual.seconds), rounded(residual.error()),
+                                 seconds(residual.seconds), seven_digits(residual.error()),
                                  residual.left_out.empty() ? "" : ", left_out = " + quoted(residual.left_out));
     file.text += "]\n";
 }

@@ -2,9 +2,11 @@
 
 #include "common/diag/error.hpp"
 #include "common/diag/nearest.hpp"
+#include "common/result/csv.hpp"
+#include "common/result/json_lines.hpp"
+#include "common/units/median.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -82,12 +84,6 @@ ComparedPoint join(const std::string& group, const Record& predicted, const Reco
     return point;
 }
 
-double middle(std::vector<double> values) {
-    std::sort(values.begin(), values.end());
-    const std::size_t half = values.size() / 2;
-    return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
-}
-
 ErrorSummary summarise(const std::vector<ComparedPoint>& points, const std::string& group,
                        const std::string& strategy) {
     ErrorSummary summary;
@@ -110,8 +106,8 @@ ErrorSummary summarise(const std::vector<ComparedPoint>& points, const std::stri
     }
     summary.points = errors.size();
     if (errors.empty()) return summary;
-    summary.bias = middle(signed_errors);
-    summary.median = middle(errors);
+    summary.bias = median(signed_errors);
+    summary.median = median(errors);
     summary.p95 = nearest_rank(errors, 0.95);
     return summary;
 }
@@ -199,8 +195,7 @@ Comparison compare(const std::vector<NamedRecords>& predicted, const NamedRecord
 
 namespace {
 
-template <class Visit>
-void visit_point(const ComparedPoint& point, Visit&& visit) {
+constexpr auto kVisit = [](const ComparedPoint& point, auto&& visit) {
     visit("schema", std::string("coppice.comparison/1"));
     visit("group", point.group);
     visit("key", point.key);
@@ -213,35 +208,21 @@ void visit_point(const ComparedPoint& point, Visit&& visit) {
     visit("measured_s", point.measured_s);
     visit("error", point.error());
     visit("counted", point.counted);
-}
+};
 
 }  // namespace
 
 std::string to_csv(const std::vector<ComparedPoint>& points) {
-    std::string header;
-    visit_point({},
-                [&](const char* name, const auto&) { header += fmt::format("{}{}", header.empty() ? "" : ",", name); });
-    std::string text = header + "\n";
-    for (const ComparedPoint& point : points) {
-        std::string line;
-        visit_point(point, [&](const char* name, const auto& value) {
-            if (std::string_view(name) != "schema") line += ",";
-            const std::string cell = fmt::format("{}", value);
-            // Names of groups and strategies may hold commas; none of them holds quotes.
-            line += cell.find(',') == std::string::npos ? cell : "\"" + cell + "\"";
-        });
-        text += line + "\n";
-    }
+    std::string text;
+    kVisit({}, [&](const char* name, const auto&) { text += fmt::format("{}{}", text.empty() ? "" : ",", name); });
+    text += "\n";
+    for (const ComparedPoint& point : points) text += csv_line_of(point, kVisit);
     return text;
 }
 
 std::string to_json_lines(const std::vector<ComparedPoint>& points) {
     std::string text;
-    for (const ComparedPoint& point : points) {
-        nlohmann::ordered_json object;
-        visit_point(point, [&](const char* name, const auto& value) { object[name] = value; });
-        text += object.dump() + "\n";
-    }
+    for (const ComparedPoint& point : points) text += json_lines::line_of(point, kVisit);
     return text;
 }
 

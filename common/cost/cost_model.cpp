@@ -18,8 +18,7 @@ double CostModel::message_rate_cap(std::uint64_t bytes) const {
 }
 
 double CostModel::message_s(const Link& link, std::uint64_t bytes) {
-    const LinkSegment& segment = link.segment_of(bytes);
-    return segment.latency_s + static_cast<double>(bytes) / segment.bytes_per_s;
+    return seconds_of(link.segments, static_cast<double>(bytes));
 }
 
 double CostModel::message_rate_cap(const Link& link, std::uint64_t bytes) {
@@ -35,10 +34,8 @@ double CostModel::both_ways_extra_s(std::uint64_t bytes) const {
 
 double CostModel::both_ways_extra_s(const Link& link, std::uint64_t bytes) {
     if (link.both_ways.empty()) return 0;
-    const LinkSegment& segment = segment_of(link.both_ways, static_cast<double>(bytes));
-    const double both_s = segment.latency_s + static_cast<double>(bytes) / segment.bytes_per_s;
     // Measured, so it may come out a little below.
-    return std::max(0.0, both_s - message_s(link, bytes));
+    return std::max(0.0, seconds_of(link.both_ways, static_cast<double>(bytes)) - message_s(link, bytes));
 }
 
 double CostModel::incast_s(std::uint64_t count, std::uint64_t bytes) const {

@@ -16,6 +16,17 @@ namespace coppice::program {
 
 namespace po = boost::program_options;
 
+double percent(const Arguments& arguments, const char* name, double most) {
+    const auto value = arguments.values[name].as<double>();
+    if (!(value >= 0 && value <= most))
+        throw UserError({{fmt::format("--{}", name), 0, 0},
+                         "",
+                         fmt::format("{:g}", value),
+                         fmt::format("per cent, from 0 to {:g}", most),
+                         ""});
+    return value / 100;
+}
+
 std::vector<config::Setting> set_options(const Arguments& arguments) {
     if (!arguments.has("set")) return {};
     return config::parse_settings(arguments.values["set"].as<std::vector<std::string>>());

@@ -39,6 +39,9 @@ void require(const Arguments& arguments, const char* name, const std::string& wh
 // An option's text, which must be one of `known`.
 std::string choice(const Arguments& arguments, const char* name, const std::vector<std::string>& known);
 
+// An option in per cent, 0 to `most`, as a ratio.
+double percent(const Arguments& arguments, const char* name, double most);
+
 // What --set was given, in order.
 std::vector<config::Setting> set_options(const Arguments& arguments);
 

@@ -2,6 +2,7 @@
 
 #include "common/diag/error.hpp"
 #include "common/diag/nearest.hpp"
+#include "common/result/csv.hpp"
 #include "common/result/json_lines.hpp"
 
 #include <fmt/format.h>
@@ -17,24 +18,6 @@ namespace {
 using json_lines::is_optional;
 
 constexpr auto kVisit = [](auto& record, auto&& visit) { visit_fields(record, visit); };
-
-std::string csv_quoted(const std::string& text) {
-    if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-    std::string quoted = "\"";
-    for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-    return quoted + "\"";
-}
-
-// fmt prints the shortest text that reads back as the same double, so a record survives a round trip.
-template <class T>
-std::string csv_text(const T& value) {
-    if constexpr (is_optional<T>::value)
-        return value ? csv_text(*value) : std::string();
-    else if constexpr (std::is_same_v<T, std::string>)
-        return csv_quoted(value);
-    else
-        return fmt::format("{}", value);
-}
 
 std::vector<std::string> field_names() {
     std::vector<std::string> names;
@@ -131,13 +114,7 @@ std::string make_key(const Record& r) {
 }
 
 std::string csv_line(const Record& record) {
-    std::string text;
-    visit_fields(record, [&](const char*, const auto& value) {
-        text += csv_text(value);
-        text += ',';
-    });
-    text.back() = '\n';
-    return text;
+    return csv_line_of(record, kVisit);
 }
 
 std::string to_csv(const std::vector<Record>& records) {

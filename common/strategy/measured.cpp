@@ -42,7 +42,7 @@ double closed_form_s(const CollectiveCase& collective, std::uint64_t elements, s
     if (collective.workers == 1) return 0;
     const MeasuredCollective* measured = cost.cluster().measured("all-reduce", collective.workers);
     COPPICE_CHECK(measured, "no all-reduce measured on {} ranks", collective.workers);
-    return measured->seconds(static_cast<double>(elements) * element_bytes);
+    return seconds_of(measured->segments, static_cast<double>(elements) * element_bytes);
 }
 
 }  // namespace

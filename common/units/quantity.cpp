@@ -5,6 +5,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -383,6 +384,10 @@ std::string format_bandwidth_both(double bytes_per_s) {
     const char* unit = bits >= 1e9 ? "Gbps" : bits >= 1e6 ? "Mbps" : bits >= 1e3 ? "kbps" : "bps";
     const double factor = bits >= 1e9 ? 1e9 : bits >= 1e6 ? 1e6 : bits >= 1e3 ? 1e3 : 1;
     return fmt::format("{} ({:.4g} {})", format_rounded(bytes_per_s, Dimension::BytesPerSecond), bits / factor, unit);
+}
+
+double seven_digits(double value) {
+    return std::strtod(fmt::format("{:.7g}", value).c_str(), nullptr);
 }
 
 }  // namespace coppice

@@ -52,4 +52,7 @@ std::string format_rounded(double value, Dimension dimension);
 // A bandwidth both ways, since the two are what gets confused: "1.25 GB/s (10 Gbps)".
 std::string format_bandwidth_both(double bytes_per_s);
 
+// Rounded to seven significant digits, so that a person can read it in a file: far below what any measurement knows.
+double seven_digits(double value);
+
 }  // namespace coppice

@@ -1,6 +1,7 @@
 #include "runtime/program/bench_measure.hpp"
 
 #include "common/diag/error.hpp"
+#include "common/units/median.hpp"
 
 #include <sys/time.h>
 #include <unistd.h>
@@ -136,8 +137,7 @@ std::unique_ptr<AllReduce> mpi_all_reduce(const Communicator& comm, std::uint64_
 }
 
 double Measured::median_s() const {
-    const std::size_t half = repetition_s.size() / 2;
-    return repetition_s.size() % 2 == 1 ? repetition_s[half] : (repetition_s[half - 1] + repetition_s[half]) / 2;
+    return median(repetition_s);
 }
 
 Measured measure(const Communicator& comm, AllReduce& all_reduce, const MeasureOptions& options) {

@@ -15,6 +15,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <optional>
 
@@ -115,19 +116,22 @@ Part split(const Communicator& world, const std::vector<int>& members, const std
     return part;
 }
 
+// Of all ranks.
 std::vector<std::string> host_names(const Communicator& world, const WaitOptions& wait) {
-    char name[MPI_MAX_PROCESSOR_NAME] = "";
+    using Name = std::array<char, MPI_MAX_PROCESSOR_NAME>;
+    Name mine{};
     int length = 0;
-    world.check(MPI_Get_processor_name(name, &length), "MPI_Get_processor_name");
+    world.check(MPI_Get_processor_name(mine.data(), &length), "MPI_Get_processor_name");
+    std::vector<Name> all(static_cast<std::size_t>(world.size()));
+    world.all_gather(&mine, all.data(), sizeof mine, "MPI_Iallgather of host names", wait);
     std::vector<std::string> names;
-    for (int rank = 0; rank < world.size(); ++rank) names.push_back(world.broadcast(name, rank, wait));
+    for (const Name& name : all) names.emplace_back(name.data());
     return names;
 }
 
 class ProbeReport {
 public:
-    ProbeReport(const ProbeSetup& setup, const std::vector<std::string>& arguments)
-        : setup_(setup), arguments_(arguments) {
+    explicit ProbeReport(const ProbeSetup& setup) : setup_(setup) {
         if (setup.format != "table") return;
         print(
             fmt::format("# coppice-run {} probe: until the median is known within {:g} %, or {:g} s a point\n{}\n{}\n",
@@ -173,7 +177,6 @@ private:
     }
 
     const ProbeSetup& setup_;
-    std::vector<std::string> arguments_;
     std::vector<ProbeRecord> records_;
 };
 
@@ -286,7 +289,7 @@ int run_probe(const Communicator& world, const std::vector<std::string>& argumen
         if (world.rank() != 0) return;
         if (setup.output) write_whole(*setup.output, "");
         warn_of_crowd(crowd, world.size());
-        report.emplace(setup, arguments);
+        report.emplace(setup);
     });
     Probe probe(world, setup, report ? &*report : nullptr);
     probe.run();

@@ -49,6 +49,15 @@ ProbeRecord repeat(const char* what, const Patience& patience, const std::functi
     return record;
 }
 
+// Time runs differently on different ranks: the first one's verdict holds.
+std::function<int(int)> first_rank_decides(const Communicator& comm, const ProbeOptions& options) {
+    return [&comm, &options](int verdict) {
+        int first = comm.rank() == 0 ? verdict : 0;
+        comm.all_reduce(&first, 1, MPI_INT, MPI_MAX, "MPI_Iallreduce of a verdict", options.mpi.wait);
+        return first;
+    };
+}
+
 // Executes `schedule`, whose message is of `bytes`; a sample is the slowest rank's time divided by `parts`.
 ProbeRecord repeat_schedule(const char* what, const Communicator& comm, const Schedule& schedule, std::uint64_t bytes,
                             double parts, const ProbeOptions& options) {
@@ -67,13 +76,7 @@ ProbeRecord repeat_schedule(const char* what, const Communicator& comm, const Sc
         comm.all_reduce(&seconds, 1, MPI_DOUBLE, MPI_MAX, "MPI_Iallreduce of times", options.mpi.wait);
         return seconds / parts;
     };
-    // Time runs differently on different ranks: the first one's verdict holds.
-    const auto agree = [&](int verdict) {
-        int first = comm.rank() == 0 ? verdict : 0;
-        comm.all_reduce(&first, 1, MPI_INT, MPI_MAX, "MPI_Iallreduce of a verdict", options.mpi.wait);
-        return first;
-    };
-    ProbeRecord record = repeat(what, options.patience, once, agree);
+    ProbeRecord record = repeat(what, options.patience, once, first_rank_decides(comm, options));
     record.bytes = static_cast<std::int64_t>(bytes);
     record.segment_bytes = static_cast<std::int64_t>(options.mpi.segment_bytes == 0
                                                          ? kLargestMessageBytes
@@ -148,12 +151,7 @@ ProbeRecord probe_overhead(const Communicator& pair, std::uint64_t bytes, const 
         pair.all_reduce(&seconds, 1, MPI_DOUBLE, MPI_MAX, "MPI_Iallreduce of times", options.mpi.wait);
         return seconds / kMessages;
     };
-    const auto agree = [&](int verdict) {
-        int first = pair.rank() == 0 ? verdict : 0;
-        pair.all_reduce(&first, 1, MPI_INT, MPI_MAX, "MPI_Iallreduce of a verdict", options.mpi.wait);
-        return first;
-    };
-    ProbeRecord record = repeat("overhead", options.patience, once, agree);
+    ProbeRecord record = repeat("overhead", options.patience, once, first_rank_decides(pair, options));
     record.bytes = static_cast<std::int64_t>(bytes);
     record.senders = 1;
     record.segment_bytes = record.bytes;

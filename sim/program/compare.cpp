@@ -31,6 +31,8 @@ const HelpText kHelp{
     "  coppice compare calibrated/ measured/records.csv --predicted nominal=nominal/ --min-time 5ms\n"
     "  coppice compare predicted/ measured/ --limit-median 5 --limit-p95 12      exit code 4 if it is worse\n"};
 
+constexpr double kMostPercent = 1e6;
+
 std::vector<Record> read_records(const std::string& name) {
     fs::path file = name;
     if (fs::is_directory(file)) file /= "records.csv";
@@ -44,13 +46,6 @@ NamedRecords named(const std::string& assignment) {
         throw UserError({{"--predicted", 0, 0}, "", "'" + assignment + "'", "NAME=FILE", ""});
     const std::string file = assignment.substr(sign + 1);
     return {assignment.substr(0, sign), file, read_records(file)};
-}
-
-double percent(const Arguments& read, const char* name) {
-    const auto value = read.values[name].as<double>();
-    if (!(value >= 0 && value <= 1e6))
-        throw UserError({{fmt::format("--{}", name), 0, 0}, "", fmt::format("{:g}", value), "a percentage", ""});
-    return value / 100;
 }
 
 double seconds(const std::string& text, const char* option) {
@@ -136,7 +131,7 @@ bool within_limits(const Arguments& read, const Comparison& comparison) {
     bool within = true;
     const ErrorSummary& summary = comparison.summaries.front();
     const auto check = [&](const char* option, const char* what, double error) {
-        if (!read.has(option) || error <= percent(read, option)) return;
+        if (!read.has(option) || error <= percent(read, option, kMostPercent)) return;
         fmt::print(stderr, "coppice: {}: the {} error is {:.2f} %, more than --{} {:g}\n", summary.group, what,
                    error * 100, option, read.values[option].as<double>());
         within = false;
@@ -171,7 +166,7 @@ int run_compare(const std::vector<std::string>& arguments) {
     require(read, "predictions", "records of predictions", kHelp);
     require(read, "measurements", "records of measurements", kHelp);
     const std::string format = choice(read, "format", {"table", "csv", "jsonl"});
-    const ComparisonOptions how{seconds(read.text("min-time"), "--min-time"), percent(read, "differ")};
+    const ComparisonOptions how{seconds(read.text("min-time"), "--min-time"), percent(read, "differ", kMostPercent)};
     std::vector<NamedRecords> predicted{{"", read.text("predictions"), read_records(read.text("predictions"))}};
     if (read.has("predicted"))
         for (const std::string& one : read.values["predicted"].as<std::vector<std::string>>())

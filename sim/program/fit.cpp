@@ -7,7 +7,7 @@
 #include "common/cluster/cluster_file.hpp"
 #include "common/diag/error.hpp"
 #include "common/result/atomic_file.hpp"
-#include "common/scenario/data_files.hpp"
+#include "common/scenario/scenario.hpp"
 #include "common/version.hpp"
 #include "sim/program/command.hpp"
 #include "sim/program/fit_report.hpp"
@@ -112,14 +112,8 @@ Request read_request(const Arguments& read) {
     Request request;
     request.files = read.values["measurements"].as<std::vector<std::string>>();
     request.fit.segments = segments_option(read);
-    const double outlier = read.values["outlier"].as<double>();
-    if (!(outlier >= 0 && outlier <= 1000))
-        throw UserError({{"--outlier", 0, 0}, "", fmt::format("{:g}", outlier), "per cent, from 0 to 1000", ""});
-    request.fit.outlier = outlier / 100;
-    const double tolerance = read.values["tolerance"].as<double>();
-    if (!(tolerance >= 0 && tolerance <= 100))
-        throw UserError({{"--tolerance", 0, 0}, "", fmt::format("{:g}", tolerance), "per cent, from 0 to 100", ""});
-    request.fit.tolerance = tolerance / 100;
+    request.fit.outlier = percent(read, "outlier", 1000);
+    request.fit.tolerance = percent(read, "tolerance", 100);
     if (read.has("ranks")) {
         request.ranks = read.values["ranks"].as<std::int32_t>();
         if (*request.ranks < 2 || *request.ranks > 1'000'000)
@@ -127,11 +121,7 @@ Request read_request(const Arguments& read) {
     }
     request.in_place = read.has("in-place");
     request.device_is_host = read.has("device-is-host");
-    if (read.has("base")) {
-        const fs::path file = find_data("clusters", read.text("base"), fs::current_path(), {"--base", 0, 0}, "");
-        const config::Value tree = config::load_toml(file);
-        request.base = read_cluster(config::TableReader(tree, ""));
-    }
+    if (read.has("base")) request.base = load_cluster(read.text("base"), "--base").cluster;
     std::set<std::string> seen;
     for (const std::string& file : request.files) {
         // Twice the same times would only look like more knowledge.

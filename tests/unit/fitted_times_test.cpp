@@ -30,7 +30,7 @@ std::vector<TimedSize> noisy(const std::vector<LinkSegment>& segments, double si
     std::normal_distribution<double> error(0, sigma);
     std::vector<TimedSize> points;
     for (double bytes = 8; bytes <= std::exp2(33); bytes *= 2)
-        points.push_back({bytes, fitted_s(segments, bytes) * (1 + error(random))});
+        points.push_back({bytes, seconds_of(segments, bytes) * (1 + error(random))});
     return points;
 }
 

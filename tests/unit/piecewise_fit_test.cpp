@@ -11,7 +11,7 @@ namespace {
 
 std::vector<TimedSize> times_of(const std::vector<LinkSegment>& segments, const std::vector<double>& sizes) {
     std::vector<TimedSize> points;
-    for (const double size : sizes) points.push_back({size, fitted_s(segments, size)});
+    for (const double size : sizes) points.push_back({size, seconds_of(segments, size)});
     return points;
 }
 
