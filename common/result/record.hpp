@@ -15,7 +15,7 @@
 
 namespace coppice {
 
-inline constexpr std::string_view kRecordSchema = "coppice.record/2";
+inline constexpr std::string_view kRecordSchema = "coppice.record/3";
 
 struct Record {
     std::string schema{kRecordSchema};
@@ -39,7 +39,7 @@ struct Record {
     std::int64_t gradient_bytes = 0;
     std::string status;  // "ok", "n/a"
     std::string status_reason;
-    std::optional<double> step_s;
+    std::optional<double> step_s;  // measured: the median over repetitions
     std::optional<double> compute_s;
     std::optional<double> exposed_comm_s;
     std::optional<double> update_s;
@@ -70,6 +70,11 @@ struct Record {
     std::optional<double> allreduce_s;      // of the all-reduce alone; measured: the median over repetitions
     std::optional<double> allreduce_min_s;  // measured: of the fastest repetition, as its slowest rank saw it
     std::optional<double> allreduce_max_s;
+    // --- of a measured step ---
+    std::optional<double> step_min_s;
+    std::optional<double> step_max_s;
+    std::optional<double> shrink;  // of a step: compute, update and gradients were divided by it
+    // --- of any measurement ---
     std::optional<std::int64_t> repetitions;
     std::optional<std::int64_t> warmup;         // repetitions before these that do not count
     std::optional<std::int64_t> segment_bytes;  // longest piece in which messages travelled
@@ -130,6 +135,9 @@ void visit_fields(R& r, Visit&& visit) {
     visit("allreduce_s", r.allreduce_s);
     visit("allreduce_min_s", r.allreduce_min_s);
     visit("allreduce_max_s", r.allreduce_max_s);
+    visit("step_min_s", r.step_min_s);
+    visit("step_max_s", r.step_max_s);
+    visit("shrink", r.shrink);
     visit("repetitions", r.repetitions);
     visit("warmup", r.warmup);
     visit("segment_bytes", r.segment_bytes);

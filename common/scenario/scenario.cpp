@@ -107,10 +107,12 @@ Workload read_workload(TableReader& root) {
         if (heads == "with-auxiliary" && !workload.network.has_auxiliary)
             table->fail("heads", "'main'", fmt::format("{} has no auxiliary head", workload.network.name));
         workload.heads = heads == "main" ? Heads::Main : Heads::WithAuxiliary;
+        workload.shrink = table->number_or("shrink", 1, 1, 1e9);
         table->finish();
     }
     workload.element_bytes = find_element(workload.gradient_type)->bytes;
-    workload.gradient_elements = count(workload.network, workload.heads).parameters;
+    const auto parameters = static_cast<double>(count(workload.network, workload.heads).parameters);
+    workload.gradient_elements = std::max<std::uint64_t>(1, std::llround(parameters / workload.shrink));
     return workload;
 }
 

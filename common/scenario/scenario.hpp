@@ -26,7 +26,8 @@ struct Workload {
     Heads heads = Heads::Main;
     std::string gradient_type;  // fp32, fp16, bf16, fp64
     std::uint32_t element_bytes = 4;
-    std::uint64_t gradient_elements = 0;  // parameters of the heads in use
+    double shrink = 1;                    // compute, update and gradients are divided by it
+    std::uint64_t gradient_elements = 0;  // parameters of the heads in use, divided by shrink, at least one
     std::uint64_t gradient_bytes() const { return gradient_elements * element_bytes; }
 };
 

@@ -28,7 +28,8 @@ Predictor::Predictor(const Scenario& scenario)
     : scenario_(scenario),
       cost_(scenario.cluster),
       compute_(scenario.cluster, scenario.workload.network, scenario.workload.heads, kComputeElementBytes),
-      update_s_(cost_.update_s(scenario.workload.gradient_elements * kComputeElementBytes)) {
+      update_s_(
+          cost_.update_s(count(scenario.workload.network, scenario.workload.heads).parameters * kComputeElementBytes)) {
     const Baseline& baseline = scenario.baseline;
     if (!baseline.measured) return;
     // A measured iteration includes the update, so that one GPU is predicted to run at just the measured rate.
@@ -89,7 +90,9 @@ std::vector<StepPlan> Predictor::plan() const {
 StepCosts Predictor::step_costs(const StepPlan& plan) const {
     const std::int64_t largest = plan.share.largest;
     // With one sample less than one there is nothing to compute; no worker has that share then (share_batch).
-    return {compute_.step_s(largest), largest > 1 ? compute_.step_s(largest - 1) : 0, update_s_};
+    const double shrink = scenario_.workload.shrink;
+    return {compute_.step_s(largest) / shrink, largest > 1 ? compute_.step_s(largest - 1) / shrink : 0,
+            update_s_ / shrink};
 }
 
 Binding Predictor::binding(const StepPlan& plan, double compute_factor) const {
@@ -101,9 +104,10 @@ Binding Predictor::binding(const StepPlan& plan, double compute_factor) const {
 
 double Predictor::baseline_rate(std::int64_t batch_of_point) const {
     const Baseline& baseline = scenario_.baseline;
-    if (baseline.measured) return *baseline.samples_per_s;
+    const double shrink = scenario_.workload.shrink;
+    if (baseline.measured) return *baseline.samples_per_s * shrink;
     const std::int64_t batch = baseline.batch.value_or(batch_of_point);
-    return static_cast<double>(batch) / (compute_.step_s(batch) + update_s_);
+    return static_cast<double>(batch) / (compute_.step_s(batch) + update_s_) * shrink;
 }
 
 Record Predictor::describe(const StepPlan& plan) const {
@@ -122,6 +126,7 @@ Record Predictor::describe(const StepPlan& plan) const {
     record.batch_per_gpu = plan.share.largest;
     record.gradient_type = workload.gradient_type;
     record.gradient_bytes = static_cast<std::int64_t>(workload.gradient_bytes());
+    record.shrink = workload.shrink;
     record.version = std::string(kVersion);
     record.seed = scenario_.seed;
     record.key = make_key(record);
@@ -164,14 +169,33 @@ void Predictor::fill(Record& record, const StepPlan& plan, double step_s) const 
     double speedup = *record.samples_per_s / base_rate;
     if (training.epochs) {
         record.epochs = training.epochs;
-        record.train_hours = *training.epochs * *training.samples_per_epoch / *record.samples_per_s / 3600;
+        // Steps that were made shorter train nothing: there are no hours of them.
+        if (scenario_.workload.shrink == 1)
+            record.train_hours = *training.epochs * *training.samples_per_epoch / *record.samples_per_s / 3600;
         if (baseline.speedup_of == SpeedupOf::TrainTime) speedup *= *baseline.epochs / *training.epochs;
     }
     record.speedup = speedup;
     record.efficiency = speedup / static_cast<double>(plan.gpus());
 }
 
+Record Predictor::timed(const StepPlan& plan, double step_s) const {
+    Record record = describe(plan);
+    record.status = "ok";
+    record.strategy = plan.choice.canonical();
+    record.schedule_hash = plan.step.schedule_hash;
+    fill(record, plan, step_s);
+    return record;
+}
+
+Record Predictor::refused(const StepPlan& plan, const std::string& reason) const {
+    Record record = describe(plan);
+    record.status = "n/a";
+    record.status_reason = reason;
+    return record;
+}
+
 std::optional<std::string> Predictor::compare(Record& record) const {
+    if (scenario_.workload.shrink != 1) return std::nullopt;  // what was published is of the whole network
     for (const PublishedPoint& point : scenario_.published) {
         if (point.strategy != record.strategy_requested || point.gpus != record.gpus ||
             point.global_batch != record.global_batch)
@@ -259,7 +283,7 @@ Cluster with_sums_scaled(const Cluster& cluster, double factor) {
 }  // namespace
 
 // Base points first, then four variations of each varied one, so that an engine gets all in one go.
-std::vector<EngineJob> Predictor::jobs(const std::vector<StepPlan>& plans, const std::vector<std::size_t>& timed,
+std::vector<EngineJob> Predictor::jobs(const std::vector<StepPlan>& plans, const std::vector<std::size_t>& priced,
                                        const std::vector<std::size_t>& varied) const {
     std::vector<EngineJob> all;
     const auto add = [&](std::size_t i, double compute_factor, const CostModel& cost) {
@@ -267,7 +291,7 @@ std::vector<EngineJob> Predictor::jobs(const std::vector<StepPlan>& plans, const
         all.push_back({plan.label(), plan.step.schedule.get(), plan.choice.strategy, plan.collective_case,
                        binding(plan, compute_factor), cost});
     };
-    for (const std::size_t i : timed) add(i, 1, cost_);
+    for (const std::size_t i : priced) add(i, 1, cost_);
     for (const std::size_t i : varied) {
         add(i, 1, CostModel(with_links_scaled(scenario_.cluster, 2, 1)));
         add(i, 1, CostModel(with_links_scaled(scenario_.cluster, 1, 2)));
@@ -279,46 +303,37 @@ std::vector<EngineJob> Predictor::jobs(const std::vector<StepPlan>& plans, const
 
 Prediction Predictor::predict(const std::vector<StepPlan>& plans, const Engine& engine) const {
     std::vector<std::optional<std::string>> refusals;
-    std::vector<std::size_t> timed;
+    std::vector<std::size_t> priced;
     std::vector<std::size_t> varied;
     for (std::size_t i = 0; i < plans.size(); ++i) {
         refusals.push_back(plans[i].refusal
                                ? plans[i].refusal
                                : engine_refuses(engine, *plans[i].choice.strategy, plans[i].gpus(), scenario_.cluster));
         if (refusals[i]) continue;
-        timed.push_back(i);
+        priced.push_back(i);
         const bool most_gpus = i + 1 == plans.size() || plans[i + 1].gpus() <= plans[i].gpus();
         // What another link would do to a measured time is not in it.
         if (most_gpus && plans[i].step.schedule) varied.push_back(i);
     }
-    const std::vector<EngineJob> all = jobs(plans, timed, varied);
+    const std::vector<EngineJob> all = jobs(plans, priced, varied);
     const std::vector<double> seconds = engine.run(all);
     COPPICE_CHECK(seconds.size() == all.size(), "engine {} answered {} of {} jobs", engine.name, seconds.size(),
                   all.size());
 
     Prediction prediction;
     std::map<std::size_t, double> step_of;
-    for (std::size_t k = 0; k < timed.size(); ++k) step_of[timed[k]] = seconds[k];
+    for (std::size_t k = 0; k < priced.size(); ++k) step_of[priced[k]] = seconds[k];
     prediction.warnings = warnings(plans);
     for (std::size_t i = 0; i < plans.size(); ++i) {
-        Record record = describe(plans[i]);
+        Record record = refusals[i] ? refused(plans[i], *refusals[i]) : timed(plans[i], step_of.at(i));
         record.kind = engine.kind;
         record.engine = engine.name;
-        if (refusals[i]) {
-            record.status = "n/a";
-            record.status_reason = *refusals[i];
-        } else {
-            record.status = "ok";
-            record.strategy = plans[i].choice.canonical();
-            record.schedule_hash = plans[i].step.schedule_hash;
-            fill(record, plans[i], step_of.at(i));
-        }
         if (const std::optional<std::string> missed = compare(record)) prediction.warnings.push_back(*missed);
         prediction.records.push_back(std::move(record));
     }
     for (std::size_t k = 0; k < varied.size(); ++k) {
         const StepPlan& plan = plans[varied[k]];
-        const double* changed = &seconds[timed.size() + 4 * k];
+        const double* changed = &seconds[priced.size() + 4 * k];
         const double base = step_of.at(varied[k]);
         prediction.sensitivities.push_back({plan.choice.canonical(), plan.gpus(), plan.global_batch,
                                             changed[0] / base - 1, changed[1] / base - 1, changed[2] / base - 1,

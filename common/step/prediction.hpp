@@ -77,12 +77,17 @@ public:
 
     const CostModel& cost() const { return cost_; }
     StepCosts step_costs(const StepPlan& plan) const;
+    Binding binding(const StepPlan& plan, double compute_factor = 1) const;
+
+    // The record of a point: what was asked for; with the time of its step and all that follows from it; or with why
+    // there is none. Kind and engine are the caller's to say.
+    Record timed(const StepPlan& plan, double step_s) const;
+    Record refused(const StepPlan& plan, const std::string& reason) const;
 
 private:
     // A schedule that the verifier refuses is coppice's own fault: COPPICE_CHECK.
     ProvedStep prove(const StepPlan& plan) const;
-    Binding binding(const StepPlan& plan, double compute_factor) const;
-    std::vector<EngineJob> jobs(const std::vector<StepPlan>& plans, const std::vector<std::size_t>& timed,
+    std::vector<EngineJob> jobs(const std::vector<StepPlan>& plans, const std::vector<std::size_t>& priced,
                                 const std::vector<std::size_t>& varied) const;
     Record describe(const StepPlan& plan) const;
     void fill(Record& record, const StepPlan& plan, double step_s) const;

@@ -162,4 +162,10 @@ Measured measure(const Communicator& comm, AllReduce& all_reduce, const MeasureO
     return measured;
 }
 
+void check_traffic(const std::string& name, const Schedule& schedule, const Binding& binding,
+                   const Measured& measured) {
+    const std::uint64_t bytes = bytes_sent(schedule, binding);
+    COPPICE_CHECK(measured.sent.bytes == bytes, "{} sent {} bytes, its schedule {}", name, measured.sent.bytes, bytes);
+}
+
 }  // namespace coppice::program

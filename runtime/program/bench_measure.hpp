@@ -46,4 +46,7 @@ struct MeasureOptions {
 // Collective over the communicator; the same on all its ranks.
 Measured measure(const Communicator& comm, AllReduce& all_reduce, const MeasureOptions& options);
 
+// What was sent is what the schedule says, or the figure would be of something else.
+void check_traffic(const std::string& name, const Schedule& schedule, const Binding& binding, const Measured& measured);
+
 }  // namespace coppice::program

@@ -5,7 +5,6 @@
 #include "common/version.hpp"
 #include "runtime/check_pattern.hpp"
 #include "runtime/program/command.hpp"
-#include "runtime/program/run_options.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -42,33 +41,21 @@ po::options_description bench_options() {
                                "float32, float64, int32 or int64; default: the scenario's, else float32")(
         "workers,w", po::value<std::int32_t>()->value_name("N"),
         "so many workers for every strategy, ranks that are left over stand by; default: as many as fit the ranks")(
-        "warmup", po::value<std::int32_t>()->default_value(2)->value_name("N"), "repetitions that do not count")(
-        "repetitions,r", po::value<std::int32_t>()->default_value(10)->value_name("N"), "repetitions that count")(
-        "no-mpi", "without the row of the MPI's own MPI_Allreduce")(
+        "no-mpi", "without the row of the MPI's own MPI_Allreduce")("only-mpi", "that row alone")(
         "cluster,c", text()->value_name("FILE|NAME"),
-        "predictions (closed form) for this cluster beside the measurements; default: the scenario's")(
-        "format,f", text()->default_value("table")->value_name("NAME"), "table, csv or jsonl, on standard output")(
-        "output,o", text()->value_name("DIR"), "also writes records there (rank 0), whole after each row");
-    add_message_options(options);
+        "predictions (closed form) for this cluster beside the measurements; default: the scenario's");
+    add_measure_options(options, 2, 10);
     return options;
 }
 
 ElementType read_type(const Arguments& read, const std::optional<Scenario>& scenario) {
-    const std::vector<std::string> known = element_type_names();
     if (read.has("type")) {
         const auto type = element_type_named(read.text("type"));
-        if (!type) choice(read, "type", known);  // throws, with what would have been right
+        if (!type) choice(read, "type", element_type_names());  // throws, with what would have been right
         return type.value();
     }
     if (!scenario) return ElementType::Float32;
-    const auto type = element_type_named(scenario->workload.gradient_type);
-    if (!type)
-        throw UserError({{scenario->name, 0, 0},
-                         "workload.gradient_type",
-                         "'" + scenario->workload.gradient_type + "'",
-                         fmt::format("a type that coppice-run can sum: {}", fmt::join(known, ", ")),
-                         "--type float32 runs as many elements of that type"});
-    return *type;
+    return gradient_type_of(*scenario, "--type float32 runs as many elements of that type");
 }
 
 std::vector<std::uint64_t> read_sizes(const Arguments& read, const BenchSetup& setup) {
@@ -142,8 +129,15 @@ void plan_contenders(const Arguments& read, std::int32_t ranks, BenchSetup& setu
                          std::to_string(*workers),
                          fmt::format("no more workers than the {} ranks that mpirun has started", ranks),
                          fmt::format("mpirun -np {} coppice-run bench ...", *workers)});
-    for (const StrategyChoice& choice : read_strategies(read, setup.scenario))
-        setup.contenders.push_back(plan_contender(choice, ranks, workers));
+    if (read.has("only-mpi")) {
+        for (const char* other : {"no-mpi", "strategy"})
+            if (read.has(other))
+                throw UserError(
+                    {{"command line", 0, 0}, "", fmt::format("--only-mpi and --{}", other), "one of them", ""});
+    }
+    const std::vector<StrategyChoice> choices =
+        read.has("only-mpi") ? std::vector<StrategyChoice>{} : read_strategies(read, setup.scenario);
+    for (const StrategyChoice& choice : choices) setup.contenders.push_back(plan_contender(choice, ranks, workers));
     if (read.has("no-mpi")) return;
     Contender own;
     own.name = kMpiRow;
@@ -166,15 +160,11 @@ BenchSetup read_bench_setup(const std::vector<std::string>& arguments, std::int3
                          fmt::format("at most {}, beyond which results could not be checked", kMostCheckedWorkers),
                          ""});
     BenchSetup setup;
-    setup.format = choice(read, "format", {"table", "csv", "jsonl"});
     if (read.has("scenario")) setup.scenario = load_scenario(read.text("scenario"), {});
     setup.type = read_type(read, setup.scenario);
     setup.sizes = read_sizes(read, setup);
     setup.cluster = read_bench_cluster(read, setup.scenario);
-    setup.warmup = whole_number(read, "warmup", 0, 1'000'000);
-    setup.repetitions = whole_number(read, "repetitions", 1, 1'000'000);
-    setup.mpi = read_message_options(read, setup.cluster);
-    if (read.has("output")) setup.output = read.text("output");
+    read_measure_options(read, setup.cluster, setup);
     plan_contenders(read, ranks, setup);
     return setup;
 }

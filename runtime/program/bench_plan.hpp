@@ -6,7 +6,7 @@
 #include "common/scenario/scenario.hpp"
 #include "common/strategy/strategy.hpp"
 #include "runtime/agreement.hpp"
-#include "runtime/mpi_port.hpp"
+#include "runtime/program/run_options.hpp"
 
 #include <memory>
 #include <optional>
@@ -28,14 +28,8 @@ struct Contender {
     std::int32_t ranks = 0;  // workers and servers; the job's other ranks stand by
 };
 
-struct BenchSetup {
+struct BenchSetup : MeasureSetup {
     std::vector<std::uint64_t> sizes;  // bytes
-    ElementType type = ElementType::Float32;
-    std::int32_t warmup = 0;
-    std::int32_t repetitions = 0;
-    MpiOptions mpi;
-    std::string format;
-    std::optional<std::string> output;
     std::optional<Scenario> scenario;
     std::optional<Cluster> cluster;  // for predictions
     std::vector<Contender> contenders;

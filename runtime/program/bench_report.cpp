@@ -1,8 +1,6 @@
 #include "runtime/program/bench_report.hpp"
 
 #include "common/program/numbers.hpp"
-#include "common/result/atomic_file.hpp"
-#include "common/result/context.hpp"
 #include "common/step/all_reduce.hpp"
 #include "common/units/quantity.hpp"
 #include "common/version.hpp"
@@ -32,16 +30,9 @@ constexpr const char* kRow = "{:>12} {:>11}  {:<{}} {:>5} {:>4} {:>10} {:>10} {:
 
 BenchReport::BenchReport(const BenchSetup& setup, const std::vector<std::string>& arguments, const Crowd& crowd,
                          std::int32_t ranks)
-    : setup_(setup), arguments_(arguments) {
-    context_ = {{"ranks", std::to_string(ranks)},
-                {"hosts", std::to_string(crowd.hosts)},
-                {"machines", std::to_string(crowd.machines)},
-                {"ranks_on_first_machine", std::to_string(crowd.ranks_here)},
-                {"cores_on_first_machine", std::to_string(crowd.cores_here)},
-                {"waiting", crowd.crowded ? "naps: more ranks than cores" : "spins"}};
+    : setup_(setup), folder_(setup.output, "coppice-run bench", arguments, crowd, ranks) {
     for (const Contender& contender : setup.contenders) name_width_ = std::max(name_width_, contender.name.size());
     name_width_ = std::max<std::size_t>(name_width_, 8);
-    if (setup.output) prepare_folder(*setup.output);
     warn_of_crowd(crowd, ranks);
     if (setup.format == "csv") print(to_csv({}));
     if (setup.format != "table") return;
@@ -106,25 +97,13 @@ void BenchReport::row(const Contender& contender, std::uint64_t bytes, const std
     if (measured) {
         record.allreduce_min_s = measured->repetition_s.front();
         record.allreduce_max_s = measured->repetition_s.back();
-        record.repetitions = setup_.repetitions;
-        record.warmup = setup_.warmup;
         if (contender.choice) {
             record.messages = static_cast<std::int64_t>(measured->sent.messages);
             record.bytes_sent = static_cast<std::int64_t>(measured->sent.bytes);
-            record.segment_bytes = static_cast<std::int64_t>(
-                setup_.mpi.segment_bytes == 0 ? kLargestMessageBytes
-                                              : std::min(setup_.mpi.segment_bytes, kLargestMessageBytes));
         }
         set_all_reduce_time(record, measured->median_s());
-        record.check = measured->wrong_elements == 0 ? "passed" : "failed";
-        record.wrong_elements = static_cast<std::int64_t>(measured->wrong_elements);
-        if (measured->wrong_elements > 0) {
-            record.status = "wrong";
-            record.status_reason = measured->first_wrong;
-            wrong_ += measured->wrong_elements;
-            fmt::print(stderr, "coppice-run: {}, {} bytes: {} wrong elements; {}\n", contender.name, bytes,
-                       measured->wrong_elements, measured->first_wrong);
-        }
+        wrong_ += describe_measurement(*measured, setup_, fmt::format("{}, {} bytes", contender.name, bytes), record);
+        if (!contender.choice) record.segment_bytes.reset();  // how MPI cuts its messages is not known
     }
     records_.push_back(record);
     std::vector<Record> fresh{record};
@@ -140,10 +119,8 @@ void BenchReport::row(const Contender& contender, std::uint64_t bytes, const std
         fresh.push_back(prediction);
     }
     if (setup_.format == "table") print_row(record, predicted);
-    if (setup_.format == "csv")
-        for (const Record& one : fresh) print(csv_line(one));
-    if (setup_.format == "jsonl") print(to_json_lines(fresh));
-    if (setup_.output) write_files();
+    print_records(setup_.format, fresh);
+    folder_.write(records_, setup_.scenario ? &*setup_.scenario : nullptr);
 }
 
 void BenchReport::print_row(const Record& record, const std::optional<double>& predicted_s) const {
@@ -166,19 +143,10 @@ void BenchReport::print_row(const Record& record, const std::optional<double>& p
     print(line + "\n");
 }
 
-void BenchReport::write_files() const {
-    const std::filesystem::path folder = *setup_.output;
-    write_whole(folder / "records.csv", to_csv(records_));
-    write_whole(folder / "records.jsonl", to_json_lines(records_));
-    write_whole(folder / "context.json", context_json("coppice-run bench", arguments_, mpi_library(), context_));
-    if (setup_.scenario) write_whole(folder / "scenario.toml", config::to_toml(setup_.scenario->tree));
-}
-
 void BenchReport::end() {
     if (setup_.format == "table")
         print(fmt::format("# wrong elements: {} {}\n", wrong_, wrong_ == 0 ? "OK" : "FAILED"));
-    if (setup_.output)
-        fmt::print(stderr, "coppice-run: wrote records.csv, records.jsonl, context.json to {}\n", *setup_.output);
+    folder_.say_written();
 }
 
 }  // namespace coppice::program

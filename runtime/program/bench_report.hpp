@@ -5,6 +5,7 @@
 #include "common/result/record.hpp"
 #include "runtime/program/bench_measure.hpp"
 #include "runtime/program/bench_plan.hpp"
+#include "runtime/program/result_folder.hpp"
 
 #include <optional>
 #include <string>
@@ -26,11 +27,9 @@ private:
     Record describe(const Contender& contender, std::uint64_t bytes) const;
     std::optional<double> predicted_s(const Contender& contender, std::uint64_t bytes) const;
     void print_row(const Record& record, const std::optional<double>& predicted_s) const;
-    void write_files() const;
 
     const BenchSetup& setup_;
-    std::vector<std::string> arguments_;
-    std::vector<std::pair<std::string, std::string>> context_;
+    ResultFolder folder_;
     std::vector<Record> records_;
     std::size_t name_width_ = 0;
     std::uint64_t wrong_ = 0;

@@ -19,6 +19,7 @@ struct RunCommand {
 const std::vector<RunCommand>& run_commands();
 
 int run_bench(const Communicator& world, const std::vector<std::string>& arguments);
+int run_step(const Communicator& world, const std::vector<std::string>& arguments);
 int run_probe(const Communicator& world, const std::vector<std::string>& arguments);
 
 // Becomes the number of a signal that asks the program to end.

@@ -106,6 +106,7 @@ int guarded(const std::vector<std::string>& arguments) {
 const std::vector<RunCommand>& run_commands() {
     static const std::vector<RunCommand> all{
         {"bench", "all-reduce by each strategy and size: time, bandwidth, checked results", run_bench},
+        {"step", "training steps of a scenario: modelled compute, real communication; speedup", run_step},
         {"probe", "latency, bandwidth, summing rate of this machine, for coppice fit", run_probe},
     };
     return all;

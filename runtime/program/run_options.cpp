@@ -5,6 +5,7 @@
 #include "runtime/program/command.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace coppice::program {
 
@@ -47,6 +48,36 @@ MpiOptions read_message_options(const Arguments& read, const std::optional<Clust
     options.wait.timeout_s = positive_number(read, "timeout", "a number of seconds above 0");
     options.wait.interrupt = interrupt_flag();
     return options;
+}
+
+void add_measure_options(po::options_description& options, std::int32_t warmup, std::int32_t repetitions) {
+    options.add_options()("warmup", po::value<std::int32_t>()->default_value(warmup)->value_name("N"),
+                          "repetitions that do not count")(
+        "repetitions,r", po::value<std::int32_t>()->default_value(repetitions)->value_name("N"),
+        "repetitions that count")("format,f", po::value<std::string>()->default_value("table")->value_name("NAME"),
+                                  "table, csv or jsonl, on standard output")(
+        "output,o", po::value<std::string>()->value_name("DIR"),
+        "also writes records there (rank 0), whole after each row");
+    add_message_options(options);
+}
+
+void read_measure_options(const Arguments& read, const std::optional<Cluster>& cluster, MeasureSetup& setup) {
+    setup.format = choice(read, "format", {"table", "csv", "jsonl"});
+    setup.warmup = whole_number(read, "warmup", 0, 1'000'000);
+    setup.repetitions = whole_number(read, "repetitions", 1, 1'000'000);
+    setup.mpi = read_message_options(read, cluster);
+    if (read.has("output")) setup.output = read.text("output");
+}
+
+ElementType gradient_type_of(const Scenario& scenario, const std::string& hint) {
+    const auto type = element_type_named(scenario.workload.gradient_type);
+    if (!type)
+        throw UserError({{scenario.name, 0, 0},
+                         "workload.gradient_type",
+                         "'" + scenario.workload.gradient_type + "'",
+                         fmt::format("a type that coppice-run can sum: {}", fmt::join(element_type_names(), ", ")),
+                         hint});
+    return *type;
 }
 
 }  // namespace coppice::program

@@ -2,6 +2,7 @@
 // figures.
 #include "common/diag/error.hpp"
 #include "common/diag/nearest.hpp"
+#include "common/program/sweep_options.hpp"
 #include "common/result/atomic_file.hpp"
 #include "common/result/context.hpp"
 #include "common/scenario/gpu_list.hpp"
@@ -39,18 +40,6 @@ const HelpText kHelp{
     "  coppice predict my.toml --gpus 1..64 --strategy 'tree,ps(placement=dedicated)' -o out\n"
     "  coppice predict firecaffe-nin --set 'cluster.link.bandwidth=10 Gbps' --engine closed-form --format csv\n"
     "  coppice predict --cluster ethernet-10g --bytes '64 KiB..32 MiB' --strategy ring,tree,ps --gpus 2..8:+1\n"};
-
-// --cluster, --gpus and --strategy are shorter ways to set keys of the scenario.
-std::vector<config::Setting> settings_of(const Arguments& read) {
-    std::vector<config::Setting> settings = set_options(read);
-    if (read.has("cluster")) {
-        const std::vector<config::Setting> cluster = cluster_settings(read.text("cluster"), "--cluster");
-        settings.insert(settings.begin(), cluster.begin(), cluster.end());
-    }
-    for (const auto& [option, key] : {std::pair{"gpus", "sweep.gpus"}, std::pair{"strategy", "sweep.strategies"}})
-        if (read.has(option)) settings.push_back({key, read.text(option), fmt::format("--{}", option), true});
-    return settings;
-}
 
 // What both kinds of prediction are asked for besides what to predict.
 struct Manner {
@@ -118,7 +107,7 @@ int predict_steps(const Arguments& read, const Manner& manner, const std::vector
                          "'" + read.text("type") + "' without --bytes",
                          "the type of all-reduces alone",
                          "of a training step: --set workload.gradient_type=fp16"});
-    const Scenario scenario = load_scenario(read.text("scenario"), settings_of(read));
+    const Scenario scenario = load_scenario(read.text("scenario"), sweep_settings(read));
     if (manner.folder) prepare_folder(*manner.folder);
     const Predictor predictor(scenario);
     const Prediction prediction = predictor.predict(predictor.plan(), manner.make_engine());
@@ -158,7 +147,7 @@ struct AllReduceInput {
 };
 
 AllReduceInput of_scenario(const Arguments& read) {
-    const Scenario scenario = load_scenario(read.text("scenario"), settings_of(read));
+    const Scenario scenario = load_scenario(read.text("scenario"), sweep_settings(read));
     const Element& element = read_element(read, scenario.workload.gradient_type);
     return {{CostModel(scenario.cluster), parse_strategies(scenario.strategies, {scenario.name, 0, 0}, ""),
              scenario.gpus, read_sizes(read, element), element, scenario.name, scenario.hash, scenario.seed},
@@ -207,21 +196,14 @@ int predict_all_reduces(const Arguments& read, const Manner& manner, const std::
 int run_predict(const std::vector<std::string>& arguments) {
     po::options_description options;
     options.add_options()("scenario", po::value<std::string>())(
-        "cluster,c", po::value<std::string>()->value_name("FILE|NAME"),
-        "the cluster, in the place of the scenario's with all that the scenario changes of it")(
         "bytes,b", po::value<std::string>()->value_name("LIST"),
         "predicts all-reduces of these sizes alone: '1 MiB', '64 KiB..32 MiB' (doubles; the default without a "
         "scenario), '1 kB..1 GB:*10'")("type,t", po::value<std::string>()->value_name("NAME"),
                                        "of what is summed in them: float32, float64, float16, bfloat16, int32 or "
-                                       "int64; default: the scenario's, else float32")(
-        "gpus,g", po::value<std::string>()->value_name("LIST"),
-        "GPU counts: 1,2,4 or 1..128 (doubles), 1..128:*2, 1..128:+1; instead of the scenario's")(
-        "strategy,s", po::value<std::string>()->value_name("LIST"),
-        "strategies, for example ps,tree,ring or 'ps(placement=dedicated)'; instead of the scenario's")(
-        "set", po::value<std::vector<std::string>>()->value_name("KEY=VALUE"),
-        "sets any key of the scenario, its network or its cluster; may be repeated")(
-        "engine,e", po::value<std::string>()->default_value("sim")->value_name("NAME"),
-        "sim (discrete events, SimGrid) or closed-form (formulas)")(
+                                       "int64; default: the scenario's, else float32");
+    add_sweep_options(options);
+    options.add_options()("engine,e", po::value<std::string>()->default_value("sim")->value_name("NAME"),
+                          "sim (discrete events, SimGrid) or closed-form (formulas)")(
         "format,f", po::value<std::string>()->default_value("table")->value_name("NAME"),
         "table, csv or jsonl, on standard output")("output,o", po::value<std::string>()->value_name("DIR"),
                                                    "also writes records, the resolved scenario and figures there")(

@@ -119,6 +119,9 @@ std::string report_header(const Scenario& scenario, const std::string& engine) {
                                 grouped(workload.gradient_elements),
                                 format_rounded(static_cast<double>(workload.gradient_bytes()), Dimension::Bytes),
                                 workload.gradient_type));
+    if (workload.shrink != 1)
+        line("shrunk", fmt::format("compute, update and gradients divided by {:g}: rates are of these shorter steps",
+                                   workload.shrink));
     line("cluster", cluster_sentence(scenario.cluster));
     line("training", training_sentence(scenario));
     line("speedup", baseline_sentence(scenario));

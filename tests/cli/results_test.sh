@@ -121,7 +121,7 @@ test_csv_and_json_lines_have_a_record_a_point() {
     run "${predict[@]}" --gpus 1..8 --strategy ps,tree --format jsonl
     exits 0
     holds "16 lines" test "$(wc -l <out)" -eq 16
-    holds "each begins with the schema" test "$(grep -c '^{"schema":"coppice.record/2"' out)" -eq 16
+    holds "each begins with the schema" test "$(grep -c '^{"schema":"coppice.record/3"' out)" -eq 16
 }
 
 test_the_same_command_gives_the_same_bytes() {

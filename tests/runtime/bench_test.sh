@@ -2,39 +2,7 @@
 # coppice-run bench from outside: help, wrong input, results in three formats, files, and what happens when a rank dies,
 # hangs or differs. Usage: bench_test.sh COPPICE_RUN MPIRUN SOURCE_DIR
 set -uo pipefail
-run=$1
-mpirun=$2
-source=$3
-if [ -z "$mpirun" ] || [ ! -x "$mpirun" ]; then
-    echo "skipped: no mpirun was found (Debian: openmpi-bin)"
-    exit 77
-fi
-export COPPICE_DATA_DIR=$source
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-failures=0
-
-fail() {
-    failures=$((failures + 1))
-    echo "FAILED: $*" >&2
-    sed 's/^/    out: /' "$work/out" | head -20 >&2
-    sed 's/^/    err: /' "$work/err" | head -20 >&2
-}
-
-# ranks EXPECTED_EXIT RANKS ARGUMENTS...
-ranks() {
-    local expected=$1 np=$2
-    shift 2
-    timeout 60 "$mpirun" -np "$np" "$run" "$@" >"$work/out" 2>"$work/err"
-    local code=$?
-    [ "$code" = "$expected" ] || fail "exit code $code instead of $expected: -np $np $*"
-}
-says() { grep -qF -- "$2" "$work/$1" || fail "$1 does not say: $2"; }
-times() { # FILE TEXT COUNT
-    local count
-    count=$(grep -cF -- "$2" "$work/$1")
-    [ "$count" = "$3" ] || fail "$1 says $count times, not $3 times: $2"
-}
+. "$(dirname "$0")/lib.sh"
 
 # Help, once and not once a rank.
 ranks 0 2 --help
@@ -73,6 +41,11 @@ times out " MPI_Allreduce " 3
 times out "3 ranks; there are 2" 3
 ranks 0 1 bench --bytes '4 KiB' --repetitions 1 --warmup 0
 says out " ring "
+
+ranks 0 2 bench --bytes '4 KiB' --only-mpi --format csv
+[ "$(grep -c '^coppice.record' "$work/out")" = 1 ] || fail "--only-mpi has other rows"
+ranks 2 2 bench --only-mpi --no-mpi
+says err "one of them"
 
 # A server takes a rank; with --workers the rest stand by.
 ranks 0 3 bench --bytes '4 KiB' --strategy 'ps(placement=dedicated)' --no-mpi --format csv
@@ -139,5 +112,4 @@ disturb STOP 2
 grep -qE "on rank [02] of 3: (nothing has been completed for 2 s|not done after 2 s)" "$work/err" || fail "names no rank"
 [ "$code" = 3 ] || fail "a rank that hangs should be exit code 3, not $code"
 
-[ "$failures" = 0 ] && echo "all passed"
-exit $((failures > 0))
+finish

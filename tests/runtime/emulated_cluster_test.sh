@@ -2,46 +2,26 @@
 # tools/emulated-cluster: hosts of their own, links of the rate asked for, real messages over them, nothing left behind.
 # Usage: emulated_cluster_test.sh COPPICE_RUN MPIRUN SOURCE_DIR
 set -uo pipefail
-run=$1
-mpirun=$2
-tool=$3/tools/emulated-cluster
-skip() {
-    echo "skipped: $*"
-    exit 77
-}
-[ -n "$mpirun" ] && [ -x "$mpirun" ] || skip "no mpirun was found (Debian: openmpi-bin)"
+. "$(dirname "$0")/lib.sh"
+tool=$source/tools/emulated-cluster
 [ "$(id -u)" = 0 ] || skip "needs root for network namespaces"
 for needed in ip tc nsenter unshare awk; do command -v "$needed" >/dev/null || skip "no $needed (Debian: iproute2, util-linux)"; done
 unshare --net --uts --ipc --mount true 2>/dev/null || skip "this machine does not let root make namespaces"
 unshare --net sh -c 'ip link add name br0 type bridge && ip link add name v0 type veth peer name v1 &&
     tc qdisc add dev v0 root tbf rate 1mbit burst 8000 limit 100k' 2>/dev/null || skip "this kernel has no bridge, veth or tbf"
 
-work=$(mktemp -d)
-export COPPICE_EMULATED_ROOT=$work/clusters COPPICE_DATA_DIR=$3
+export COPPICE_EMULATED_ROOT=$work/clusters
 a=t$$a
 b=t$$b
 cleanup() {
     "$tool" down --all >/dev/null 2>&1
     rm -rf "$work"
 }
-trap cleanup EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM
-failures=0
-fail() {
-    failures=$((failures + 1))
-    echo "FAILED: $*" >&2
-    sed 's/^/    out: /' "$work/out" | head -20 >&2
-    sed 's/^/    err: /' "$work/err" | head -20 >&2
-}
 it() { # EXPECTED_EXIT ARGUMENTS...
-    local expected=$1 code
+    local expected=$1
     shift
-    timeout 100 "$tool" "$@" >"$work/out" 2>"$work/err"
-    code=$?
-    [ "$code" = "$expected" ] || fail "exit code $code instead of $expected: emulated-cluster $*"
+    ends "$expected" "$tool" "$@"
 }
-says() { grep -qF -- "$2" "$work/$1" || fail "$1 does not say: $2"; }
 
 it 0 --help
 says out "Usage: emulated-cluster up"
@@ -111,5 +91,4 @@ kill -TERM $pid
 wait $pid
 [ ! -e "$COPPICE_EMULATED_ROOT/$a" ] || fail "an interrupted up left $(ls "$COPPICE_EMULATED_ROOT/$a")"
 
-[ "$failures" = 0 ] || exit 1
-echo "all passed"
+finish

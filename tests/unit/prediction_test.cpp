@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace coppice {
 namespace {
 
@@ -140,6 +142,54 @@ TEST(Prediction, the_gradient_type_changes_the_message_only) {
     EXPECT_DOUBLE_EQ(*fp16.compute_s, *fp32.compute_s);
     EXPECT_DOUBLE_EQ(*fp16.update_s, *fp32.update_s);
     EXPECT_LT(*fp16.exposed_comm_s, 0.51 * *fp32.exposed_comm_s);
+}
+
+// Divided by 8 are compute, update and gradients, and the single GPU computes as much less: on a network without
+// latency and overhead the speedup stays what it was.
+TEST(Prediction, shrinking_divides_the_step_and_keeps_the_speedup) {
+    std::vector<std::string> sets{
+        "sweep.gpus=8",       "sweep.strategies=ring",         "cluster.link.latency=0 s", "cluster.link.overhead=0 s",
+        "training.epochs=90", "training.samples_per_epoch=1e6"};
+    const Record whole = closed_form(load(sets)).records.at(0);
+    sets.push_back("workload.shrink=8");
+    const Record small = closed_form(load(sets)).records.at(0);
+    EXPECT_DOUBLE_EQ(*small.compute_s * 8, *whole.compute_s);
+    EXPECT_DOUBLE_EQ(*small.update_s * 8, *whole.update_s);
+    EXPECT_NEAR(static_cast<double>(small.gradient_bytes) * 8, static_cast<double>(whole.gradient_bytes), 8 * 4);
+    EXPECT_NEAR(*small.step_s * 8, *whole.step_s, 1e-6 * *whole.step_s);
+    EXPECT_NEAR(*small.speedup, *whole.speedup, 1e-6 * *whole.speedup);
+    EXPECT_EQ(*small.shrink, 8);
+    EXPECT_TRUE(whole.train_hours);
+    EXPECT_FALSE(small.train_hours) << "steps that were made shorter train nothing";
+}
+
+// A network a tenth of its size is not what was published.
+TEST(Prediction, shrunk_steps_are_not_held_against_published_ones) {
+    const auto scenario = [](const std::string& shrink) {
+        return load_scenario("firecaffe-nin", config::parse_settings({"sweep.gpus=128", "workload.shrink=" + shrink}));
+    };
+    const auto published = [](const Prediction& prediction) {
+        return std::any_of(prediction.records.begin(), prediction.records.end(),
+                           [](const Record& record) { return record.published_speedup.has_value(); });
+    };
+    EXPECT_TRUE(published(closed_form(scenario("1"))));
+    EXPECT_FALSE(published(closed_form(scenario("10"))));
+}
+
+// What a step lasted where it was measured becomes a record by the same arithmetic as what it was predicted to last.
+TEST(Prediction, a_measured_step_is_described_as_a_predicted_one) {
+    const Scenario scenario = load({"sweep.gpus=4", "sweep.strategies=tree"});
+    const Predictor predictor(scenario);
+    const std::vector<StepPlan> plans = predictor.plan();
+    Record predicted = predictor.predict(plans, closed_form_engine()).records.at(0);
+    Record measured = predictor.timed(plans[0], *predicted.step_s);
+    measured.kind = predicted.kind;
+    measured.engine = predicted.engine;
+    EXPECT_EQ(to_csv({measured}), to_csv({predicted}));
+    const Record refused = predictor.refused(plans[0], "too warm");
+    EXPECT_EQ(refused.status, "n/a");
+    EXPECT_EQ(refused.status_reason, "too warm");
+    EXPECT_FALSE(refused.step_s || refused.speedup);
 }
 
 TEST(Prediction, sensitivities_have_the_sign_that_physics_demands) {

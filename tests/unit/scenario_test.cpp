@@ -71,6 +71,12 @@ TEST(Scenario, the_gradient_type_is_part_of_the_workload) {
     EXPECT_EQ(load({"workload.gradient_type=fp64"}).workload.gradient_bytes(), 7595176u * 8);
 }
 
+TEST(Scenario, a_shrunk_workload_has_fewer_gradients_but_never_none) {
+    EXPECT_EQ(load({"workload.shrink=10"}).workload.gradient_elements, 759518u);  // 7,595,176 / 10, rounded
+    EXPECT_EQ(load({"workload.shrink=1e9"}).workload.gradient_elements, 1u);
+    EXPECT_NE(load({"workload.shrink=10"}).hash, load({}).hash);
+}
+
 TEST(Scenario, auxiliary_heads_count_where_the_scenario_says_so) {
     EXPECT_EQ(load({}, "firecaffe-googlenet.toml").workload.gradient_elements, 13378280u);
     EXPECT_EQ(load({"workload.heads=main"}, "firecaffe-googlenet.toml").workload.gradient_elements, 6998552u);
@@ -180,6 +186,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadKey{"training.scaling=weak", "training.global_batch", "'batch_per_gpu'"},
         BadKey{"training.mode=layerwise", "training.mode", "one of 'fused'"},
         BadKey{"workload.gradient_type=fp8", "workload.gradient_type", "'fp32'"},
+        BadKey{"workload.shrink=0.5", "workload.shrink", "from 1 to"},
         BadKey{"baseline.kind=guessed", "baseline.kind", "'measured'"},
         BadKey{"baseline.rate=10 images/s", "baseline.train_time", "not both"},
         BadKey{"baseline.batch=0", "baseline.batch", "an integer"},
