@@ -1,5 +1,5 @@
 // A strategy turns a case (how many workers, which parameters) into a Schedule, and states what it should cost. One
-// file each; registry.cpp has the only list of them. How to add one: docs/architecture.md.
+// file each; registry.cpp has the only list of them. How to add one: docs/adding-a-strategy.md.
 #pragma once
 
 #include "common/cost/cost_model.hpp"
