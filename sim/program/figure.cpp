@@ -24,7 +24,7 @@ HelpText help_text() {
                         "{}"
                         "  all: all of these\n"
                         "Of a comparison:\n"
-                        "  {}: {}\n",
+                        "  {}: {}",
                         kinds, comparison_figure().name, comparison_figure().help),
             "  coppice figure speedup out/records.csv -o figures --format pdf\n"
             "  coppice figure comparison out/comparison.csv\n"};
