@@ -1,8 +1,8 @@
 # Communication that compute does not hide, against GPUs: FireCaffe's comparison of the parameter server, whose time is
-# linear in the GPUs, with the reduction tree, whose time is logarithmic. Arguments: style.gp.
-CSV = ARG1; OUT = ARG2; FORMAT = ARG3; STRATEGIES = ARG4; BATCH = ARG5 + 0; WEAK = ARG6 eq "weak"; TITLE = ARG7
-PLOTS = ARG8
-load PLOTS."/style.gp"
+# linear in the GPUs, with the reduction tree, whose time is logarithmic. Arguments: records.gp.
+CSV = ARG1; OUT = ARG2; FORMAT = ARG3; PLOTS = ARG4
+STRATEGIES = ARG5; BATCH = ARG6 + 0; WEAK = ARG7 eq "weak"; TITLE = ARG8
+load PLOTS."/records.gp"
 
 exposed(batch) = shown(batch) && column("gpus") > 1 ? positive("exposed_comm_s") : NaN
 stats CSV using (lowest(exposed(BATCH))) name "LOW" nooutput
@@ -13,9 +13,9 @@ y_low = nothing ? 0.1 : LOW_min
 y_high = nothing ? 1 : HIGH_max
 first = nothing ? X_MIN : FIRST_min
 
-do for [i = 1:words(STRATEGIES)] {
+do for [i = 1:count(STRATEGIES)] {
     legend = legend + 1
-    LEGEND_NAME[legend] = word(STRATEGIES, i); LEGEND_STYLE[legend] = STYLE[i]; LEGEND_FORM[legend] = "linepoint"
+    LEGEND_NAME[legend] = item(STRATEGIES, i); LEGEND_STYLE[legend] = STYLE[i]; LEGEND_FORM[legend] = "linepoint"
 }
 PLOT_PT = 165
 UNIT = time_unit(y_high)
@@ -32,6 +32,6 @@ load PLOTS."/decades.gp"
 if (nothing) {
     set label "no communication" at graph 0.5,0.5 center
 }
-plot for [i = 1:words(STRATEGIES)] CSV using (of(word(STRATEGIES, i)) ? column("gpus") : NaN) \
+plot for [i = 1:count(STRATEGIES)] CSV using (of(item(STRATEGIES, i)) ? column("gpus") : NaN) \
     :(in_unit(exposed(BATCH))) with linespoints linestyle STYLE[i], NaN   # NaN: a plot of nothing at all is an error
 set output

@@ -1,17 +1,14 @@
-# Legend, title, terminal, margins and labels of the axes. Loaded as style.gp says, when the legend is filled and
+# Legend, title, terminal, margins and labels of the axes. Loaded as data.gp says, when the legend is filled and
 # PLOT_PT and YLABEL are set.
 #
 # The legend is laid out here, in points, because gnuplot's own estimates the width of a text differently in each
-# terminal, and cuts or overlaps long names of strategies. A character of 7 pt DejaVu Sans is 4.3 pt wide on average.
-WIDTH_PT = 238   # 3.3 in
+# terminal, and cuts or overlaps long names of strategies.
 FONT = "DejaVu Sans"
 SMALL = FORMAT eq "svg" ? FONT.",14" : FONT.",7"
-CHARACTER_PT = 4.3
 SAMPLE_PT = 17
 ROW_PT = 10
 EDGE_PT = 5
-LEFT_PT = 37   # of the plot's axes
-RIGHT_PT = WIDTH_PT - 9
+RIGHT_PT = WIDTH_PT - EDGE_RIGHT_PT
 
 array LEGEND_X[40]
 array LEGEND_ROW[40]
@@ -57,17 +54,22 @@ do for [n = 1:legend] {
     left = screen_x(LEGEND_X[n])
     right = screen_x(LEGEND_X[n] + SAMPLE_PT)
     style = LEGEND_STYLE[n]
-    if (LEGEND_FORM[n] ne "point") {
+    if (LEGEND_FORM[n] eq "band") {
+        half = ROW_PT * 0.3 / HEIGHT_PT
+        set object 300 + n rectangle from screen left,y - half to screen right,y + half fillstyle solid noborder \
+            fillcolor rgb BAND_COLOUR
+    }
+    if (LEGEND_FORM[n] eq "line" || LEGEND_FORM[n] eq "linepoint") {
         set arrow from screen left,y to screen right,y nohead linestyle style
     }
-    if (LEGEND_FORM[n] ne "line") {
+    if (LEGEND_FORM[n] eq "point" || LEGEND_FORM[n] eq "linepoint") {
         set label "" at screen (left + right) / 2,y point linestyle style
     }
     name = LEGEND_NAME[n]
     set label name at screen right + screen_x(3),y left font SMALL
 }
 if (TITLE ne "") {
-    set label sprintf("%s, batch %.0f%s", TITLE, BATCH, WEAK ? " a GPU" : "") at screen 0.5,screen_y(7) center
+    set label TITLE at screen 0.5,screen_y(7) center
 }
 # Where the plot may begin, below legend and title.
 TOP = screen_y(TITLE_PT + LEGEND_PT + 5)
@@ -77,9 +79,10 @@ set lmargin at screen screen_x(LEFT_PT)
 set rmargin at screen screen_x(RIGHT_PT)
 set bmargin at screen BOTTOM
 set label YLABEL at screen screen_x(8),(TOP + BOTTOM) / 2 center rotate by 90
-set label "GPUs" at screen screen_x((LEFT_PT + RIGHT_PT) / 2.0),screen_y(HEIGHT_PT - 6) center
+set label XLABEL at screen screen_x((LEFT_PT + RIGHT_PT) / 2.0),screen_y(HEIGHT_PT - 6) center
 
 set border 3 linewidth 1 linecolor rgb "black"
 set tics nomirror out scale 0.6,0.3 font SMALL
-if (FORMAT eq "svg") { set xtics offset 0,0.4 }   # this terminal sets them lower than the others
+X_TIC_OFFSET = FORMAT eq "svg" ? 0.4 : 0   # this terminal sets them lower than the others
+set xtics offset 0,X_TIC_OFFSET
 set grid xtics ytics linetype 1 linewidth 0.6 linecolor rgb "#d8d8d8"

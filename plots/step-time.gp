@@ -1,11 +1,11 @@
-# The step and its parts against GPUs: compute, communication that compute does not hide, update. Arguments: style.gp.
+# The step and its parts against GPUs: compute, communication that compute does not hide, update. Arguments: records.gp.
 #
 # A panel for each strategy, all with the same logarithmic axes: a parameter server's step at 128 GPUs is ten times
 # that of a tree, and the step at one GPU a hundred times, so bars on a linear axis would show nothing of the short
 # ones; and where the lines of compute and communication cross is where a strategy stops to scale.
-CSV = ARG1; OUT = ARG2; FORMAT = ARG3; STRATEGIES = ARG4; BATCH = ARG5 + 0; WEAK = ARG6 eq "weak"; TITLE = ARG7
-PLOTS = ARG8
-load PLOTS."/style.gp"
+CSV = ARG1; OUT = ARG2; FORMAT = ARG3; PLOTS = ARG4
+STRATEGIES = ARG5; BATCH = ARG6 + 0; WEAK = ARG7 eq "weak"; TITLE = ARG8
+load PLOTS."/records.gp"
 
 # --- The parts -----------------------------------------------------------------------------------------------------
 PARTS = "step_s compute_s exposed_comm_s update_s"
@@ -33,9 +33,9 @@ do for [k = 1:parts] {
 }
 
 # --- Panels --------------------------------------------------------------------------------------------------------
-panels = words(STRATEGIES)
+panels = count(STRATEGIES)
 longest = 0
-do for [i = 1:panels] { longest = max(longest, strlen(word(STRATEGIES, i))) }
+do for [i = 1:panels] { longest = max(longest, strlen(item(STRATEGIES, i))) }
 columns = panels == 1 || longest > 24 ? 1 : (panels == 2 || panels == 4 || longest > 15 ? 2 : 3)
 lines = ceil(panels / real(columns))
 PANEL_PT = lines == 1 ? 110 : 80   # of the axes
@@ -64,7 +64,7 @@ do for [i = 1:panels] {
     TIC_TEXT = across == 0
     load PLOTS."/decades.gp"
     if (i + columns > panels) { set xtics format "%g" } else { set xtics format "" }
-    name = word(STRATEGIES, i)
+    name = item(STRATEGIES, i)
     set label 100 name at graph 0.5,screen screen_y(top - 5) center font SMALL
     plot for [k = 1:parts] CSV using (of(name) ? column("gpus") : NaN):(in_unit(positive(word(PARTS, k)))) \
         with linespoints linestyle PART_STYLE[k]

@@ -3,6 +3,7 @@
 #include "common/diag/error.hpp"
 #include "common/diag/nearest.hpp"
 #include "common/result/csv.hpp"
+#include "common/result/csv_reader.hpp"
 #include "common/result/json_lines.hpp"
 #include "common/units/median.hpp"
 
@@ -10,8 +11,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <set>
+#include <type_traits>
 
 namespace coppice {
 
@@ -82,6 +85,26 @@ ComparedPoint join(const std::string& group, const Record& predicted, const Reco
     point.measured_s = *time_of(measured);
     point.counted = point.measured_s >= least_s;
     return point;
+}
+
+std::vector<std::string> names_of(const std::vector<ComparedPoint>& points, std::string ComparedPoint::*name) {
+    std::vector<std::string> names;
+    for (const ComparedPoint& point : points)
+        if (std::find(names.begin(), names.end(), point.*name) == names.end()) names.push_back(point.*name);
+    return names;
+}
+
+std::int64_t number_of(const std::vector<std::string>& names, const std::string& name) {
+    return std::find(names.begin(), names.end(), name) - names.begin() + 1;
+}
+
+void number_names(std::vector<ComparedPoint>& points) {
+    const auto groups = names_of(points, &ComparedPoint::group);
+    const auto strategies = names_of(points, &ComparedPoint::strategy);
+    for (ComparedPoint& point : points) {
+        point.group_index = number_of(groups, point.group);
+        point.strategy_index = number_of(strategies, point.strategy);
+    }
 }
 
 ErrorSummary summarise(const std::vector<ComparedPoint>& points, const std::string& group,
@@ -160,6 +183,19 @@ double nearest_rank(std::vector<double> values, double share) {
     return values[static_cast<std::size_t>(std::max(1.0, rank)) - 1];
 }
 
+std::vector<ErrorSummary> summaries_of(const std::vector<ComparedPoint>& points) {
+    std::vector<ErrorSummary> summaries;
+    for (const std::string& group : names_of(points, &ComparedPoint::group)) {
+        summaries.push_back(summarise(points, group, ""));
+        std::vector<ComparedPoint> own;
+        std::copy_if(points.begin(), points.end(), std::back_inserter(own),
+                     [&](const ComparedPoint& point) { return point.group == group; });
+        for (const std::string& strategy : names_of(own, &ComparedPoint::strategy))
+            summaries.push_back(summarise(own, group, strategy));
+    }
+    return summaries;
+}
+
 Comparison compare(const std::vector<NamedRecords>& predicted, const NamedRecords& measured,
                    const ComparisonOptions& options) {
     Comparison comparison;
@@ -181,49 +217,66 @@ Comparison compare(const std::vector<NamedRecords>& predicted, const NamedRecord
     if (joined.empty()) nothing_joins(groups, measurements, measured.file);
     for (const std::string& key : measurements.keys)
         if (joined.count(key) == 0) comparison.only_measured.push_back(key);
-    for (const auto& [group, side] : groups) {
-        std::vector<std::string> names{""};
-        for (const ComparedPoint& point : comparison.points)
-            if (point.group == group && std::find(names.begin(), names.end(), point.strategy) == names.end())
-                names.push_back(point.strategy);
-        if (names.size() == 1) continue;  // nothing of it was measured
-        for (const std::string& name : names) comparison.summaries.push_back(summarise(comparison.points, group, name));
-    }
+    number_names(comparison.points);
+    comparison.summaries = summaries_of(comparison.points);
     comparison.pairs = pairs_of(comparison.points, options.differ);
     return comparison;
 }
 
 namespace {
 
-constexpr auto kVisit = [](const ComparedPoint& point, auto&& visit) {
-    visit("schema", std::string("coppice.comparison/1"));
-    visit("group", point.group);
-    visit("key", point.key);
-    visit("mode", point.mode);
-    visit("strategy", point.strategy);
+// In the order of the files. Names, which may hold commas and quotes, stand behind the numbers: gnuplot loses count of
+// the columns behind a quote in a name.
+constexpr auto kVisit = [](auto& point, auto&& visit) {
+    visit("group_index", point.group_index);
+    visit("strategy_index", point.strategy_index);
     visit("gpus", point.gpus);
     visit("gradient_bytes", point.gradient_bytes);
     visit("global_batch", point.global_batch);
     visit("predicted_s", point.predicted_s);
     visit("measured_s", point.measured_s);
-    visit("error", point.error());
+    if constexpr (std::is_const_v<std::remove_reference_t<decltype(point)>>)
+        visit("error", point.error());  // for those who read the file; here it is worked out again
     visit("counted", point.counted);
+    visit("mode", point.mode);
+    visit("group", point.group);
+    visit("strategy", point.strategy);
+    visit("key", point.key);
+};
+
+constexpr auto kVisitWithSchema = [](const ComparedPoint& point, auto&& visit) {
+    visit("schema", std::string(kComparisonSchema));
+    kVisit(point, visit);
 };
 
 }  // namespace
 
 std::string to_csv(const std::vector<ComparedPoint>& points) {
     std::string text;
-    kVisit({}, [&](const char* name, const auto&) { text += fmt::format("{}{}", text.empty() ? "" : ",", name); });
+    kVisitWithSchema(
+        {}, [&](const char* name, const auto&) { text += fmt::format("{}{}", text.empty() ? "" : ",", name); });
     text += "\n";
-    for (const ComparedPoint& point : points) text += csv_line_of(point, kVisit);
+    for (const ComparedPoint& point : points) text += csv_line_of(point, kVisitWithSchema);
     return text;
 }
 
 std::string to_json_lines(const std::vector<ComparedPoint>& points) {
     std::string text;
-    for (const ComparedPoint& point : points) text += json_lines::line_of(point, kVisit);
+    for (const ComparedPoint& point : points) text += json_lines::line_of(point, kVisitWithSchema);
     return text;
+}
+
+std::vector<ComparedPoint> parse_comparison_csv(std::string_view text, const std::string& file) {
+    std::vector<ComparedPoint> points =
+        read_csv_records<ComparedPoint>(text, file, kComparisonSchema, "docs/calibration.md", kVisit);
+    for (const ComparedPoint& point : points)
+        if (!(point.predicted_s > 0 && point.measured_s > 0))
+            throw UserError({{file},
+                             "predicted_s, measured_s",
+                             fmt::format("{} and {} of '{}'", point.predicted_s, point.measured_s, point.key),
+                             "times above 0",
+                             ""});
+    return points;
 }
 
 }  // namespace coppice

@@ -9,11 +9,14 @@
 
 #include "common/result/record.hpp"
 
-#include <optional>
+#include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace coppice {
+
+inline constexpr std::string_view kComparisonSchema = "coppice.comparison/2";
 
 struct NamedRecords {
     std::string name;  // of the group; empty: the records' cluster and engine say it
@@ -22,16 +25,18 @@ struct NamedRecords {
 };
 
 struct ComparedPoint {
-    std::string group;
-    std::string key;
-    std::string strategy;
-    std::string mode;
+    std::int64_t group_index = 0;     // from 1, in the order of the points: numbers that stand for the names where
+    std::int64_t strategy_index = 0;  // those are not read easily (plots/comparison.gp)
     std::int64_t gpus = 0;
     std::int64_t gradient_bytes = 0;
     std::int64_t global_batch = 0;
     double predicted_s = 0;  // allreduce_s, or step_s where there is a step
     double measured_s = 0;
     bool counted = true;  // false: measured in less than the least time that is asked for
+    std::string mode;
+    std::string group;
+    std::string strategy;
+    std::string key;
     double error() const { return predicted_s / measured_s - 1; }
 };
 
@@ -77,9 +82,14 @@ struct ComparisonOptions {
 Comparison compare(const std::vector<NamedRecords>& predicted, const NamedRecords& measured,
                    const ComparisonOptions& options);
 
+// In the order of the points: of each group all, then each strategy.
+std::vector<ErrorSummary> summaries_of(const std::vector<ComparedPoint>& points);
+
 double nearest_rank(std::vector<double> values, double share);  // of at least one value
 
 std::string to_csv(const std::vector<ComparedPoint>& points);
-std::string to_json_lines(const std::vector<ComparedPoint>& points);  // schema "coppice.comparison/1"
+std::string to_json_lines(const std::vector<ComparedPoint>& points);
+// UserError, with file and line, for another schema, a missing column or a value that cannot be.
+std::vector<ComparedPoint> parse_comparison_csv(std::string_view text, const std::string& file);
 
 }  // namespace coppice

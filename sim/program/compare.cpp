@@ -5,6 +5,8 @@
 #include "common/result/text_table.hpp"
 #include "common/units/quantity.hpp"
 #include "sim/program/command.hpp"
+#include "sim/program/figures.hpp"
+#include "sim/program/held_signals.hpp"
 
 #include <fmt/format.h>
 
@@ -26,9 +28,13 @@ const HelpText kHelp{
     "worst, and whether the strategies are in the right order where their measured times differ by more than "
     "--differ.\n"
     "PREDICTED and MEASURED are records (.csv, .jsonl) or folders with records.csv. Predictions of different clusters\n"
-    "or engines are compared apart.",
+    "or engines are compared apart.\n"
+    "-o DIR writes comparison.csv, comparison.jsonl and a figure, predicted against measured, with a panel for each "
+    "of\n"
+    "these.",
     "  coppice compare predicted/ measured/\n"
     "  coppice compare calibrated/ measured/records.csv --predicted nominal=nominal/ --min-time 5ms\n"
+    "  coppice compare predicted/ measured/ -o result --figures pdf\n"
     "  coppice compare predicted/ measured/ --limit-median 5 --limit-p95 12      exit code 4 if it is worse\n"};
 
 constexpr double kMostPercent = 1e6;
@@ -145,6 +151,36 @@ bool within_limits(const Arguments& read, const Comparison& comparison) {
     return within;
 }
 
+std::string text_of(const Comparison& comparison, const std::string& format, double differ) {
+    if (format == "csv") return to_csv(comparison.points);
+    if (format == "jsonl") return to_json_lines(comparison.points);
+    std::string text;
+    for (const ErrorSummary& summary : comparison.summaries) {
+        if (!summary.strategy.empty()) continue;
+        text += fmt::format("{}{}\n\n{}\n{}{}", text.empty() ? "" : "\n", summary.group,
+                            points_table(comparison, summary.group), summary_table(comparison, summary.group),
+                            order_lines(comparison, summary.group, differ));
+    }
+    return text;
+}
+
+void write_points(const fs::path& folder, const std::vector<ComparedPoint>& points) {
+    prepare_folder(folder);
+    const HeldSignals signals;
+    write_whole(folder / "comparison.csv", to_csv(points));
+    write_whole(folder / "comparison.jsonl", to_json_lines(points));
+    signals.check();
+}
+
+// After the tables are printed and the limits looked at: neither needs gnuplot.
+void draw_points(const fs::path& folder, const std::vector<ComparedPoint>& points,
+                 const std::vector<std::string>& formats) {
+    std::string written = "comparison.csv, comparison.jsonl";
+    for (const fs::path& figure : draw_comparison(folder / "comparison.csv", points, formats, folder))
+        written += ", " + figure.filename().string();
+    fmt::print(stderr, "coppice: wrote {} to {}\n", written, folder.string());
+}
+
 }  // namespace
 
 int run_compare(const std::vector<std::string>& arguments) {
@@ -160,12 +196,15 @@ int run_compare(const std::vector<std::string>& arguments) {
         "limit-p95", po::value<double>()->value_name("PERCENT"), "exit code 4 if the 95th percentile is greater")(
         "format,f", po::value<std::string>()->default_value("table")->value_name("NAME"),
         "table; csv or jsonl: the joined points")("output,o", po::value<std::string>()->value_name("DIR"),
-                                                  "also writes comparison.csv and comparison.jsonl there");
+                                                  "also writes the joined points and their figure there")(
+        "figures", po::value<std::string>()->default_value("pdf,svg,png")->value_name("LIST"),
+        "formats of the figure in DIR, or none");
     const Arguments read = read_arguments(arguments, options, {"predictions", "measurements"}, kHelp);
     if (read.help) return 0;
     require(read, "predictions", "records of predictions", kHelp);
     require(read, "measurements", "records of measurements", kHelp);
     const std::string format = choice(read, "format", {"table", "csv", "jsonl"});
+    const std::vector<std::string> figures = figure_formats_or_none("--figures", read.text("figures"));
     const ComparisonOptions how{seconds(read.text("min-time"), "--min-time"), percent(read, "differ", kMostPercent)};
     std::vector<NamedRecords> predicted{{"", read.text("predictions"), read_records(read.text("predictions"))}};
     if (read.has("predicted"))
@@ -173,30 +212,15 @@ int run_compare(const std::vector<std::string>& arguments) {
             predicted.push_back(named(one));
     const NamedRecords measured{"", read.text("measurements"), read_records(read.text("measurements"))};
     const Comparison comparison = compare(predicted, measured, how);
-    std::string text;
-    if (format == "csv") text = to_csv(comparison.points);
-    if (format == "jsonl") text = to_json_lines(comparison.points);
-    if (format == "table") {
-        for (const ErrorSummary& summary : comparison.summaries) {
-            if (!summary.strategy.empty()) continue;
-            text += fmt::format("{}{}\n\n{}\n{}{}", text.empty() ? "" : "\n", summary.group,
-                                points_table(comparison, summary.group), summary_table(comparison, summary.group),
-                                order_lines(comparison, summary.group, how.differ));
-        }
-    }
-    if (read.has("output")) {
-        const fs::path folder = read.text("output");
-        prepare_folder(folder);
-        write_whole(folder / "comparison.csv", to_csv(comparison.points));
-        write_whole(folder / "comparison.jsonl", to_json_lines(comparison.points));
-        fmt::print(stderr, "coppice: wrote comparison.csv, comparison.jsonl to {}\n", folder.string());
-    }
+    if (read.has("output")) write_points(read.text("output"), comparison.points);
     name_lonely(comparison.only_predicted, "predicted");
     name_lonely(comparison.only_measured, "measured");
     if (comparison.not_applicable > 0)
         fmt::print(stderr, "coppice: {} records without a time (n/a) are left out\n", comparison.not_applicable);
-    print(text);
-    return static_cast<int>(within_limits(read, comparison) ? ExitCode::Ok : ExitCode::Difference);
+    print(text_of(comparison, format, how.differ));
+    const bool within = within_limits(read, comparison);
+    if (read.has("output")) draw_points(read.text("output"), comparison.points, figures);
+    return static_cast<int>(within ? ExitCode::Ok : ExitCode::Difference);
 }
 
 }  // namespace coppice::program

@@ -1,4 +1,4 @@
-// coppice figure: figures from records that were written before.
+// coppice figure: figures from records, or a comparison, that were written before.
 #include "sim/program/figures.hpp"
 
 #include "common/diag/error.hpp"
@@ -14,28 +14,53 @@ namespace coppice::program {
 namespace fs = std::filesystem;
 namespace po = boost::program_options;
 
+namespace {
+
+HelpText help_text() {
+    std::string kinds;
+    for (const FigureKind& kind : record_figures()) kinds += fmt::format("  {}: {}\n", kind.name, kind.help);
+    return {"coppice figure KIND FILE.csv [options]",
+            fmt::format("Draws a figure with gnuplot from a CSV file. Kinds, of records:\n"
+                        "{}"
+                        "  all: all of these\n"
+                        "Of a comparison:\n"
+                        "  {}: {}",
+                        kinds, comparison_figure().name, comparison_figure().help),
+            "  coppice figure speedup out/records.csv -o figures --format pdf\n"
+            "  coppice figure comparison out/comparison.csv\n"};
+}
+
+}  // namespace
+
 int run_figure(const std::vector<std::string>& arguments) {
-    std::string kinds = "all: all of these\n";
-    for (const FigureKind& kind : figure_kinds()) kinds += fmt::format("  {}: {}\n", kind.name, kind.help);
-    const HelpText help{"coppice figure KIND RECORDS.csv [options]",
-                        "Draws a figure with gnuplot from a CSV file of records. Kinds:\n  " + kinds,
-                        "  coppice figure speedup out/records.csv -o figures --format pdf\n"};
+    const HelpText help = help_text();
     po::options_description options;
-    options.add_options()("kind", po::value<std::string>())("records", po::value<std::string>())(
+    options.add_options()("kind", po::value<std::string>())("file", po::value<std::string>())(
         "output,o", po::value<std::string>()->default_value(".")->value_name("DIR"), "folder for the figures")(
         "format,f", po::value<std::string>()->default_value("pdf,svg,png")->value_name("LIST"),
         "pdf, svg, png, separated by commas");
-    const Arguments read = read_arguments(arguments, options, {"kind", "records"}, help);
+    const Arguments read = read_arguments(arguments, options, {"kind", "file"}, help);
     if (read.help) return 0;
     require(read, "kind", "a kind of figure", help);
-    require(read, "records", "a CSV file of records", help);
-    const FigureRequest request = figure_request("--format", {read.text("kind")}, split_commas(read.text("format")));
-    const fs::path csv = read.text("records");
-    const std::vector<Record> records = parse_csv(read_whole(csv), csv.string());
+    require(read, "file", "a CSV file of records", help);
+    const bool of_comparison = read.text("kind") == comparison_figure().name;
+    const std::vector<std::string> kinds =
+        of_comparison ? std::vector<std::string>{} : record_figures_of(read.text("kind"));
+    const std::vector<std::string> formats = figure_formats("--format", read.text("format"));
+    const fs::path csv = read.text("file");
+    const std::string text = read_whole(csv);
     const fs::path folder = read.text("output");
-    prepare_folder(folder);
-    for (const fs::path& figure : draw_figures(csv, records, request, folder))
-        fmt::print(stderr, "coppice: wrote {}\n", figure.string());
+    std::vector<fs::path> drawn;
+    if (of_comparison) {
+        const std::vector<ComparedPoint> points = parse_comparison_csv(text, csv.string());
+        prepare_folder(folder);
+        drawn = draw_comparison(csv, points, formats, folder);
+    } else {
+        const std::vector<Record> records = parse_csv(text, csv.string());
+        prepare_folder(folder);
+        drawn = draw_records(csv, records, kinds, formats, folder);
+    }
+    for (const fs::path& figure : drawn) fmt::print(stderr, "coppice: wrote {}\n", figure.string());
     return 0;
 }
 

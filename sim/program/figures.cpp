@@ -2,29 +2,21 @@
 
 #include "common/diag/error.hpp"
 #include "common/diag/nearest.hpp"
-#include "common/scenario/data_files.hpp"
-#include "sim/program/held_signals.hpp"
+#include "common/program/arguments.hpp"
+#include "sim/program/gnuplot.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
-#include <cstring>
+#include <map>
 #include <set>
-
-extern char** environ;
 
 namespace coppice::program {
 
 namespace fs = std::filesystem;
 
-const std::vector<FigureKind>& figure_kinds() {
+const std::vector<FigureKind>& record_figures() {
     static const std::vector<FigureKind> kinds{
         {"speedup", "speedup against GPUs, with the ideal line and the published points"},
         {"step-time", "the step split into compute, exposed communication and update"},
@@ -33,121 +25,33 @@ const std::vector<FigureKind>& figure_kinds() {
     return kinds;
 }
 
-const std::vector<std::string>& figure_formats() {
-    static const std::vector<std::string> formats{"pdf", "svg", "png"};
+const FigureKind& comparison_figure() {
+    static const FigureKind kind{"comparison", "predicted against measured times, from the comparison.csv of compare"};
+    return kind;
+}
+
+std::vector<std::string> record_figures_of(const std::string& kind) {
+    std::vector<std::string> names;
+    for (const FigureKind& one : record_figures()) names.push_back(one.name);
+    if (kind == "all") return names;
+    if (std::find(names.begin(), names.end(), kind) != names.end()) return {kind};
+    names.insert(names.end(), {"all", comparison_figure().name});
+    throw UserError({{"command line", 0, 0}, "", "'" + kind + "'", "a kind of figure", did_you_mean(kind, names)});
+}
+
+std::vector<std::string> figure_formats(const std::string& option, const std::string& list) {
+    static const std::vector<std::string> known{"pdf", "svg", "png"};
+    std::vector<std::string> formats = split_commas(list);
+    for (const std::string& format : formats)
+        if (std::find(known.begin(), known.end(), format) == known.end())
+            throw UserError(
+                {{option, 0, 0}, "", "'" + format + "'", "a file format for figures", did_you_mean(format, known)});
     return formats;
 }
 
-FigureRequest figure_request(const std::string& format_option, const std::vector<std::string>& kinds,
-                             const std::vector<std::string>& formats) {
-    std::vector<std::string> known{"all"};
-    for (const FigureKind& kind : figure_kinds()) known.push_back(kind.name);
-    FigureRequest request;
-    for (const std::string& kind : kinds) {
-        if (std::find(known.begin(), known.end(), kind) == known.end())
-            throw UserError(
-                {{"command line", 0, 0}, "", "'" + kind + "'", "a kind of figure", did_you_mean(kind, known)});
-        if (kind == "all")
-            request.kinds.assign(known.begin() + 1, known.end());
-        else if (std::find(request.kinds.begin(), request.kinds.end(), kind) == request.kinds.end())
-            request.kinds.push_back(kind);
-    }
-    for (const std::string& format : formats) {
-        if (std::find(figure_formats().begin(), figure_formats().end(), format) == figure_formats().end())
-            throw UserError({{format_option, 0, 0},
-                             "",
-                             "'" + format + "'",
-                             "a file format for figures",
-                             did_you_mean(format, figure_formats())});
-        request.formats.push_back(format);
-    }
-    return request;
+std::vector<std::string> figure_formats_or_none(const std::string& option, const std::string& list) {
+    return list == "none" ? std::vector<std::string>{} : figure_formats(option, list);
 }
-
-namespace {
-
-// Runs gnuplot without a shell; throws if it cannot be run or fails, with what it said, or if a signal came meanwhile
-// (ctrl-C on a terminal reaches gnuplot as well, which then stops at once).
-void run_gnuplot(const std::vector<std::string>& arguments, const std::string& what, const HeldSignals& signals) {
-    std::array<int, 2> pipe_ends{};
-    if (::pipe2(pipe_ends.data(), O_CLOEXEC) != 0) throw EnvironmentError("run gnuplot", std::strerror(errno));
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, pipe_ends[1], STDERR_FILENO);
-    posix_spawn_file_actions_adddup2(&actions, pipe_ends[1], STDOUT_FILENO);
-    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    posix_spawnattr_t attributes;
-    posix_spawnattr_init(&attributes);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
-    posix_spawnattr_setsigmask(&attributes, &signals.mask_before());
-    std::vector<char*> argv;
-    std::vector<std::string> words(arguments);
-    for (std::string& word : words) argv.push_back(word.data());
-    argv.push_back(nullptr);
-    pid_t child = 0;
-    const int error = ::posix_spawnp(&child, "gnuplot", &actions, &attributes, argv.data(), environ);
-    posix_spawnattr_destroy(&attributes);
-    posix_spawn_file_actions_destroy(&actions);
-    ::close(pipe_ends[1]);
-    std::string said;
-    if (error == 0) {
-        std::array<char, 4096> block{};
-        ssize_t got = 0;
-        while ((got = ::read(pipe_ends[0], block.data(), block.size())) > 0 || (got < 0 && errno == EINTR))
-            if (got > 0) said.append(block.data(), static_cast<std::size_t>(got));
-    }
-    ::close(pipe_ends[0]);
-    if (error != 0)
-        throw EnvironmentError(
-            "run gnuplot",
-            fmt::format("{}{}", std::strerror(error), error == ENOENT ? "; Debian: apt-get install gnuplot-nox" : ""));
-    int status = 0;
-    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-    }
-    signals.check();
-    if (WIFSIGNALED(status) && (WTERMSIG(status) == SIGINT || WTERMSIG(status) == SIGTERM))
-        throw Interrupted(WTERMSIG(status));
-    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-        throw EnvironmentError(fmt::format("draw {}", what),
-                               said.empty() ? "gnuplot failed and says nothing" : "gnuplot says: " + said);
-}
-
-struct Drawing {
-    std::string kind;
-    std::string format;
-    std::int64_t batch = 0;  // the global one (strong scaling), or the batch per GPU (weak)
-    bool weak = false;
-    fs::path target;
-    std::string strategies;  // separated by spaces: their names have none
-    std::string title;
-};
-
-fs::path draw_one(const fs::path& csv, const Drawing& drawing, const HeldSignals& signals) {
-    const fs::path plots = data_folder() / "plots";
-    const fs::path aside = fmt::format("{}.part-{}", drawing.target.string(), ::getpid());
-    std::error_code ignored;
-    try {
-        run_gnuplot({"gnuplot", "-c", (plots / (drawing.kind + ".gp")).string(), csv.string(), aside.string(),
-                     drawing.format, drawing.strategies, std::to_string(drawing.batch),
-                     drawing.weak ? "weak" : "strong", drawing.title, plots.string()},
-                    drawing.target.string(), signals);
-        if (fs::file_size(aside, ignored) == 0 || ignored)
-            throw EnvironmentError(fmt::format("draw {}", drawing.target.string()),
-                                   "gnuplot wrote nothing (is the disk full?)");
-    } catch (...) {
-        fs::remove(aside, ignored);
-        throw;
-    }
-    std::error_code error;
-    fs::rename(aside, drawing.target, error);
-    if (error) {
-        fs::remove(aside, ignored);
-        throw EnvironmentError(fmt::format("write '{}'", drawing.target.string()), error.message());
-    }
-    return drawing.target;
-}
-
-}  // namespace
 
 namespace {
 
@@ -171,11 +75,12 @@ void check_comparable(const fs::path& csv, const Record& first, const Record& ot
 
 }  // namespace
 
-std::vector<fs::path> draw_figures(const fs::path& csv, const std::vector<Record>& records,
-                                   const FigureRequest& request, const fs::path& folder) {
+std::vector<fs::path> draw_records(const fs::path& csv, const std::vector<Record>& records,
+                                   const std::vector<std::string>& kinds, const std::vector<std::string>& formats,
+                                   const fs::path& folder) {
     const Record* first = nullptr;
     std::vector<std::string> strategies;
-    std::set<std::int64_t> batches;
+    std::set<std::int64_t> batches;  // global ones (strong scaling), or those per GPU (weak)
     bool weak = false;
     std::string title;
     for (const Record& record : records) {
@@ -191,19 +96,82 @@ std::vector<fs::path> draw_figures(const fs::path& csv, const std::vector<Record
     if (strategies.empty()) throw UserError({{csv.string()}, "", "no record with status ok", "something to draw", ""});
     std::vector<fs::path> drawn;
     const HeldSignals signals;
-    for (const std::string& kind : request.kinds) {
+    for (const std::string& kind : kinds) {
         for (const std::int64_t batch : batches) {
             const std::string name = batches.size() > 1 ? fmt::format("{}-batch{}", kind, batch) : kind;
-            for (const std::string& format : request.formats) {
-                const fs::path target = folder / fmt::format("{}.{}", name, format);
-                drawn.push_back(draw_one(fs::absolute(csv),
-                                         {kind, format, batch, weak, fs::absolute(target),
-                                          fmt::format("{}", fmt::join(strategies, " ")), title},
-                                         signals));
-            }
+            const std::vector<fs::path> files = draw({kind,
+                                                      csv,
+                                                      folder / name,
+                                                      {fmt::format("{}", fmt::join(strategies, "\n")),
+                                                       std::to_string(batch), weak ? "weak" : "strong", title}},
+                                                     formats, signals);
+            drawn.insert(drawn.end(), files.begin(), files.end());
         }
     }
     return drawn;
+}
+
+namespace {
+
+using Names = std::map<std::int64_t, std::string>;
+
+// Files that were joined by hand may have a number twice.
+void add_name(Names& names, std::int64_t number, const std::string& name, const char* field, const fs::path& csv) {
+    const auto [at, is_new] = names.emplace(number, name);
+    if (!is_new && at->second != name)
+        throw UserError({{csv.string()},
+                         field,
+                         fmt::format("{} for both '{}' and '{}'", number, at->second, name),
+                         "a number of its own for each",
+                         "coppice compare takes several predictions: --predicted NAME=FILE"});
+}
+
+std::string lines_of(const Names& names) {
+    std::vector<std::string> lines;
+    for (const auto& [number, name] : names) {
+        lines.push_back(name);
+        std::replace(lines.back().begin(), lines.back().end(), '\n', ' ');  // what follows would be another name
+    }
+    return fmt::format("{}", fmt::join(lines, "\n"));
+}
+
+std::string numbers_of(const Names& names) {
+    std::vector<std::int64_t> numbers;
+    for (const auto& [number, name] : names) numbers.push_back(number);
+    return fmt::format("{}", fmt::join(numbers, " "));
+}
+
+std::string error_lines(const std::vector<ErrorSummary>& summaries, const Names& groups) {
+    std::vector<std::string> lines;
+    for (const auto& [number, group] : groups) {
+        const auto all = std::find_if(summaries.begin(), summaries.end(), [&name = group](const ErrorSummary& summary) {
+            return summary.group == name && summary.strategy.empty();
+        });
+        lines.push_back(all->points == 0
+                            ? "no point counts"
+                            : fmt::format("error: median {:.1f} %, p95 {:.1f} %", all->median * 100, all->p95 * 100));
+    }
+    return fmt::format("{}", fmt::join(lines, "\n"));
+}
+
+}  // namespace
+
+std::vector<fs::path> draw_comparison(const fs::path& csv, const std::vector<ComparedPoint>& points,
+                                      const std::vector<std::string>& formats, const fs::path& folder) {
+    if (points.empty()) throw UserError({{csv.string()}, "", "no point", "something to draw", ""});
+    Names groups;
+    Names strategies;
+    for (const ComparedPoint& point : points) {
+        add_name(groups, point.group_index, point.group, "group_index", csv);
+        add_name(strategies, point.strategy_index, point.strategy, "strategy_index", csv);
+    }
+    const HeldSignals signals;
+    return draw({comparison_figure().name,
+                 csv,
+                 folder / comparison_figure().name,
+                 {lines_of(strategies), numbers_of(strategies), lines_of(groups), numbers_of(groups),
+                  error_lines(summaries_of(points), groups)}},
+                formats, signals);
 }
 
 }  // namespace coppice::program

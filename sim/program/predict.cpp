@@ -45,7 +45,7 @@ const HelpText kHelp{
 struct Manner {
     std::string engine;  // "sim", "closed-form"
     std::string format;
-    FigureRequest figures;
+    std::vector<std::string> figure_formats;
     int parallel = 0;
     std::optional<fs::path> folder;
 
@@ -59,9 +59,7 @@ Manner read_manner(const Arguments& read) {
     Manner manner;
     manner.engine = choice(read, "engine", {"sim", "closed-form"});
     manner.format = choice(read, "format", {"table", "csv", "jsonl"});
-    manner.figures = figure_request(
-        "--figures", {"all"},
-        read.text("figures") == "none" ? std::vector<std::string>{} : split_commas(read.text("figures")));
+    manner.figure_formats = figure_formats_or_none("--figures", read.text("figures"));
     manner.parallel = read.values["jobs"].as<int>();
     if (manner.parallel < 0)
         throw UserError({{"--jobs", 0, 0}, "", std::to_string(manner.parallel), "0 or more simulations at a time", ""});
@@ -87,12 +85,13 @@ void write_records(const Manner& manner, const Echo& input, const std::vector<Re
     signals.check();
 }
 
-void draw(const fs::path& folder, const Prediction& prediction, const FigureRequest& figures) {
+void draw_prediction(const fs::path& folder, const Prediction& prediction, const std::vector<std::string>& formats) {
     std::string written = "records.csv, records.jsonl, scenario.toml, context.json";
     const bool something = std::any_of(prediction.records.begin(), prediction.records.end(),
                                        [](const Record& record) { return record.status == "ok"; });
     if (something) {
-        for (const fs::path& figure : draw_figures(folder / "records.csv", prediction.records, figures, folder))
+        for (const fs::path& figure :
+             draw_records(folder / "records.csv", prediction.records, record_figures_of("all"), formats, folder))
             written += ", " + figure.filename().string();
     } else {
         fmt::print(stderr, "coppice: warning: no point has a result, so there is nothing to draw\n");
@@ -119,7 +118,7 @@ int predict_steps(const Arguments& read, const Manner& manner, const std::vector
         print(to_json_lines(prediction.records));
     else
         print(report_header(scenario, manner.engine_text()) + report_tables(scenario, prediction));
-    if (manner.folder) draw(*manner.folder, prediction, manner.figures);
+    if (manner.folder) draw_prediction(*manner.folder, prediction, manner.figure_formats);
     return 0;
 }
 

@@ -172,7 +172,7 @@ test_figures_of_unusual_sweeps() {
     exits 0
     run predict resnet50-weak -e closed-form --gpus 1..1024 --figures svg -o weak
     exits 0
-    # A comma in a name is quoted in CSV, and gnuplot 5.4 cuts there: style.gp reads it in another way.
+    # A comma in a name is quoted in CSV, and gnuplot 5.4 cuts there: records.gp reads it in another way.
     sed -e 's/,tree,tree,/,"tree(a=1,b=2)","tree(a=1,b=2)",/' weak/records.csv >comma.csv
     run figure speedup comma.csv --format svg -o comma
     exits 0

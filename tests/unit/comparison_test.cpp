@@ -138,10 +138,58 @@ TEST(Comparison, FilesHaveAHeaderAndAPointALine) {
     const Comparison all = compare({{"", "p", {predicted("ring", 2, 2)}}}, {"", "m", {measured("ring", 2, 1)}}, {});
     const std::string csv = to_csv(all.points);
     EXPECT_EQ(csv.substr(0, csv.find('\n')),
-              "schema,group,key,mode,strategy,gpus,gradient_bytes,global_batch,predicted_s,measured_s,error,counted");
-    EXPECT_NE(csv.find(",\"mine, sim\","), std::string::npos) << csv;
-    EXPECT_NE(csv.find(",2,1,1,true\n"), std::string::npos) << csv;
+              "schema,group_index,strategy_index,gpus,gradient_bytes,global_batch,predicted_s,measured_s,error,counted,"
+              "mode,group,strategy,key");
+    EXPECT_NE(csv.find("coppice.comparison/2,1,1,2,"), std::string::npos) << csv;
+    EXPECT_NE(csv.find(",2,1,1,true,all-reduce,\"mine, sim\",ring,"), std::string::npos) << csv;
     EXPECT_NE(to_json_lines(all.points).find("\"error\":1.0"), std::string::npos);
+}
+
+TEST(Comparison, NamesAreNumberedInTheOrderOfThePoints) {
+    const NamedRecords first{"", "p", {predicted("tree", 2, 1), predicted("ring", 2, 1)}};
+    const NamedRecords second{"other", "p", {predicted("ring", 2, 1)}};
+    const Comparison all = compare({first, second}, {"", "m", {measured("ring", 2, 1), measured("tree", 2, 1)}}, {});
+    ASSERT_EQ(all.points.size(), 3U);
+    const auto numbers = [&](std::size_t i) {
+        return std::pair(all.points[i].group_index, all.points[i].strategy_index);
+    };
+    EXPECT_EQ(numbers(0), std::pair(std::int64_t{1}, std::int64_t{1}));
+    EXPECT_EQ(numbers(1), std::pair(std::int64_t{1}, std::int64_t{2}));
+    EXPECT_EQ(numbers(2), std::pair(std::int64_t{2}, std::int64_t{2}));
+}
+
+// What coppice figure draws again: the same points give the same summaries.
+TEST(Comparison, PointsAreReadAsTheyWereWritten) {
+    const NamedRecords odd{"a \"b\", c=d\ne", "p", {predicted("ps(x=1,y=\"2\")", 2, 1.1), predicted("ring", 2, 3)}};
+    const Comparison all =
+        compare({odd}, {"", "m", {measured("ps(x=1,y=\"2\")", 2, 1), measured("ring", 2, 0.5)}}, {0.7});
+    const std::string csv = to_csv(all.points);
+    const std::vector<ComparedPoint> read = parse_comparison_csv(csv, "f");
+    EXPECT_EQ(to_csv(read), csv);
+    ASSERT_EQ(read.size(), 2U);
+    EXPECT_EQ(read[0].group, all.points[0].group);
+    EXPECT_EQ(read[0].strategy, "ps(x=1,y=\"2\")");
+    EXPECT_FALSE(read[1].counted);
+    EXPECT_EQ(summaries_of(read).at(0).p95, all.summaries.at(0).p95);
+}
+
+TEST(Comparison, WhatIsNoFileOfPointsIsRefused) {
+    const Comparison all = compare({{"", "p", {predicted("ring", 2, 2)}}}, {"", "m", {measured("ring", 2, 1)}}, {});
+    const auto refused = [csv = to_csv(all.points)](const std::string& from, const std::string& to) {
+        std::string text = csv;
+        const std::size_t at = text.find(from);
+        EXPECT_NE(at, std::string::npos) << from;
+        try {
+            parse_comparison_csv(text.replace(at, from.size(), to), "f.csv");
+        } catch (const UserError& error) {
+            return std::string(error.what());
+        }
+        return std::string("read");
+    };
+    EXPECT_NE(refused("comparison/2", "comparison/1").find("'coppice.comparison/1'"), std::string::npos);
+    EXPECT_NE(refused("group_index", "group").find("no such column"), std::string::npos);
+    EXPECT_NE(refused(",true,", ",yes,").find("true or false"), std::string::npos);
+    EXPECT_NE(refused(",2,1,1,true", ",2,0,1,true").find("times above 0"), std::string::npos);
 }
 
 }  // namespace
