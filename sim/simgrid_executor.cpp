@@ -205,7 +205,10 @@ private:
             common_s = std::max(common_s, end_s - std::max(begin_s, other.route->started_s));
         }
         if (common_s <= 0 || now_s <= begin_s) return false;
-        const double extra_s = CostModel::both_ways_extra_s(link_to(message.peer), message.bytes);
+        const Link& link = link_to(message.peer);
+        // Beyond what it has taken here one way, which may be more than the link says.
+        const double extra_s =
+            std::max(0.0, CostModel::both_ways_s(link, message.bytes) - CostModel::shared_link_s(link, message.bytes));
         if (extra_s <= 0) return false;
         pending_.add(start_exec(world_.platform.clocks, extra_s * common_s / (now_s - begin_s)),
                      {completion.at, kWaited});

@@ -29,13 +29,18 @@ double CostModel::message_rate_cap(const Link& link, std::uint64_t bytes) {
 }
 
 double CostModel::both_ways_extra_s(std::uint64_t bytes) const {
-    return both_ways_extra_s(cluster_.link, bytes);
+    return both_ways_s(cluster_.link, bytes) - message_s(bytes);
 }
 
-double CostModel::both_ways_extra_s(const Link& link, std::uint64_t bytes) {
-    if (link.both_ways.empty()) return 0;
+double CostModel::both_ways_s(const Link& link, std::uint64_t bytes) {
+    const double one_way_s = message_s(link, bytes);
     // Measured, so it may come out a little below.
-    return std::max(0.0, seconds_of(link.both_ways, static_cast<double>(bytes)) - message_s(link, bytes));
+    return link.both_ways.empty() ? one_way_s
+                                  : std::max(one_way_s, seconds_of(link.both_ways, static_cast<double>(bytes)));
+}
+
+double CostModel::shared_link_s(const Link& link, std::uint64_t bytes) {
+    return std::max(message_s(link, bytes), link.latency_s() + static_cast<double>(bytes) / link.bytes_per_s());
 }
 
 double CostModel::incast_s(std::uint64_t count, std::uint64_t bytes) const {

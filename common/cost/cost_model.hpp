@@ -34,7 +34,11 @@ public:
     double send_s(std::uint64_t bytes) const { return overhead_s() + message_s(bytes); }
     // How much longer a message takes whose receiver sends as much at the same time; 0 where the link does not say.
     double both_ways_extra_s(std::uint64_t bytes) const;
-    static double both_ways_extra_s(const Link& link, std::uint64_t bytes);
+    // A message whose receiver sends as much at the same time.
+    static double both_ways_s(const Link& link, std::uint64_t bytes);
+    // A message alone on a link that the simulator shares among all messages: no message there is faster than B of long
+    // ones, even where short ones were measured to be (a token bucket lets some kilobytes through at once).
+    static double shared_link_s(const Link& link, std::uint64_t bytes);
     // One step of a pattern in which every rank sends and receives at once: o + message + that.
     double exchange_s(std::uint64_t bytes) const { return send_s(bytes) + both_ways_extra_s(bytes); }
 
