@@ -54,7 +54,8 @@ std::vector<AllReducePlan> plan_all_reduces(const AllReduceSweep& sweep) {
         for (const StrategyChoice& choice : sweep.strategies) {
             AllReducePlan plan;
             plan.choice = choice;
-            plan.collective_case = {static_cast<std::int32_t>(gpus), choice.parameters};
+            plan.collective_case = {static_cast<std::int32_t>(gpus), choice.parameters,
+                                    sweep.cost.cluster().gpus_per_node};
             plan.refusal = choice.strategy->refuses(plan.collective_case);
             if (!plan.refusal && choice.strategy->schedule) prove(plan);
             proved.push_back(std::move(plan));

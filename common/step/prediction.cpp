@@ -68,7 +68,8 @@ std::vector<StepPlan> Predictor::plan() const {
             for (const std::int64_t gpus : scenario_.gpus) {
                 StepPlan plan;
                 plan.choice = choice;
-                plan.collective_case = {static_cast<std::int32_t>(gpus), choice.parameters};
+                plan.collective_case = {static_cast<std::int32_t>(gpus), choice.parameters,
+                                        scenario_.cluster.gpus_per_node};
                 plan.global_batch = scenario_.training.scaling == Scaling::Strong ? batch : batch * gpus;
                 plan.share = share_batch(plan.global_batch, gpus);
                 plan.refusal = choice.strategy->refuses(plan.collective_case);

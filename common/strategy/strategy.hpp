@@ -13,7 +13,7 @@
 
 namespace coppice {
 
-// A strategy's parameter: one of `choices`, or if there are none an integer lowest..highest.
+// A strategy's parameter: one of `choices`, or an integer lowest..highest (where these are not both 0).
 struct ParameterSpec {
     std::string name;
     std::string help;
@@ -21,6 +21,7 @@ struct ParameterSpec {
     std::vector<std::string> choices;
     std::int64_t lowest = 0;
     std::int64_t highest = 0;
+    bool takes_integer() const { return lowest != 0 || highest != 0; }
 };
 
 // All of a strategy's parameters, defaults filled in and checked.
@@ -30,6 +31,7 @@ using Parameters = std::map<std::string, std::string, std::less<>>;
 struct CollectiveCase {
     std::int32_t workers = 1;
     Parameters parameters;
+    std::int32_t gpus_per_node = 1;  // in the order of ranks, as Cluster::node_of has it
 };
 
 // What theory says of the schedule's traffic, in chunks of `chunks` a tensor; proved against the replay.
@@ -39,6 +41,7 @@ struct Contract {
     std::uint64_t chunks_sent = 0;
     std::uint64_t max_sent_by_rank = 0;
     std::uint64_t max_received_by_rank = 0;
+    bool exact = true;  // false: steps, maxima and the closed form are upper bounds (nodes of different sizes)
 };
 
 struct Strategy {

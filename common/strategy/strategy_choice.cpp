@@ -52,15 +52,19 @@ std::string checked_integer(const Parse& parse, const Strategy& strategy, const 
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     const bool whole = error == std::errc{} && end == text.data() + text.size();
     if (!whole || value < spec.lowest || value > spec.highest)
-        parse.fail(text, fmt::format("an integer from {} to {} for {}'s {}", spec.lowest, spec.highest, strategy.name,
-                                     spec.name));
+        parse.fail(text,
+                   fmt::format("an integer from {} to {}{} for {}'s {}", spec.lowest, spec.highest,
+                               spec.choices.empty() ? "" : fmt::format(", or {},", fmt::join(spec.choices, " or ")),
+                               strategy.name, spec.name),
+                   did_you_mean(text, spec.choices));
     return std::to_string(value);
 }
 
 std::string checked_value(const Parse& parse, const Strategy& strategy, const ParameterSpec& spec,
                           std::string_view text) {
-    if (spec.choices.empty()) return checked_integer(parse, strategy, spec, text);
-    if (std::find(spec.choices.begin(), spec.choices.end(), text) == spec.choices.end())
+    const bool is_choice = std::find(spec.choices.begin(), spec.choices.end(), text) != spec.choices.end();
+    if (!is_choice && spec.takes_integer()) return checked_integer(parse, strategy, spec, text);
+    if (!is_choice)
         parse.fail(text, fmt::format("{} for {}'s {}", fmt::join(spec.choices, " or "), strategy.name, spec.name),
                    did_you_mean(text, spec.choices));
     return std::string(text);

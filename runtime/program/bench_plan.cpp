@@ -88,7 +88,8 @@ std::string described(const Schedule& schedule) {
 }
 
 // The most workers that, with their servers, are exactly the ranks there are; or just as many as asked for.
-Contender plan_contender(const StrategyChoice& choice, std::int32_t ranks, std::optional<std::int32_t> workers) {
+Contender plan_contender(const StrategyChoice& choice, std::int32_t ranks, std::optional<std::int32_t> workers,
+                         std::int32_t gpus_per_node) {
     Contender contender;
     contender.name = choice.canonical();
     contender.choice = choice;
@@ -102,7 +103,7 @@ Contender plan_contender(const StrategyChoice& choice, std::int32_t ranks, std::
     const std::int32_t most = workers.value_or(ranks);
     const std::int32_t least = workers.value_or(1);
     for (std::int32_t n = most; n >= least; --n) {
-        contender.collective = {n, choice.parameters};
+        contender.collective = {n, choice.parameters, gpus_per_node};
         contender.workers = n;
         const auto refusal = choice.strategy->refuses(contender.collective);
         std::shared_ptr<const Schedule> schedule;
@@ -137,7 +138,9 @@ void plan_contenders(const Arguments& read, std::int32_t ranks, BenchSetup& setu
     }
     const std::vector<StrategyChoice> choices =
         read.has("only-mpi") ? std::vector<StrategyChoice>{} : read_strategies(read, setup.scenario);
-    for (const StrategyChoice& choice : choices) setup.contenders.push_back(plan_contender(choice, ranks, workers));
+    for (const StrategyChoice& choice : choices)
+        setup.contenders.push_back(
+            plan_contender(choice, ranks, workers, setup.cluster ? setup.cluster->gpus_per_node : 1));
     if (read.has("no-mpi")) return;
     Contender own;
     own.name = kMpiRow;

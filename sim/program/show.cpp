@@ -135,9 +135,9 @@ std::string strategy_text(const Strategy& strategy) {
     if (strategy.parameters.empty()) return text + "  no parameters\n";
     text += "  parameters, as in " + std::string(strategy.name) + "(" + strategy.parameters.front().name + "=...):\n";
     for (const ParameterSpec& parameter : strategy.parameters) {
-        const std::string values = parameter.choices.empty()
-                                       ? fmt::format("{} to {}", parameter.lowest, parameter.highest)
-                                       : fmt::format("{}", fmt::join(parameter.choices, " | "));
+        std::vector<std::string> kinds = parameter.choices;
+        if (parameter.takes_integer()) kinds.push_back(fmt::format("{} to {}", parameter.lowest, parameter.highest));
+        const std::string values = fmt::format("{}", fmt::join(kinds, " | "));
         text += fmt::format("    {:<12}{} (default {})\n{:16}{}\n", parameter.name, values, parameter.otherwise, "",
                             parameter.help);
     }

@@ -149,7 +149,10 @@ TEST(ClosedForms, of_all_strategies_are_what_is_simulated) {
             const std::vector<SimResult> results = simulate_isolated(jobs);
             for (std::size_t i = 0; i < sizes.size(); ++i) {
                 const double expected_s = choice.strategy->closed_form_s(collective, sizes[i], 4, cost);
-                EXPECT_NEAR(results[i].total_s, expected_s, 0.01 * expected_s)
+                EXPECT_LE(results[i].total_s, 1.01 * expected_s)
+                    << choice.canonical() << " p=" << p << " elements=" << sizes[i];
+                if (!choice.strategy->contract(collective).exact) continue;
+                EXPECT_GE(results[i].total_s, 0.99 * expected_s)
                     << choice.canonical() << " p=" << p << " elements=" << sizes[i];
             }
         }

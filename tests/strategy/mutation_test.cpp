@@ -302,6 +302,7 @@ TEST_P(Mutations, are_found_in_every_strategy_that_they_can_break) {
     int applied = 0;
     for (const StrategyChoice& choice : testing::strategy_variants()) {
         for (const std::int32_t p : {2, 3, 4, 5, 8, 13}) {
+            if (testing::refused(choice, p)) continue;
             const Schedule schedule = testing::schedule_of(choice, p);
             const Lists lists = testing::lists_of(schedule);
             const std::vector<Site> places = testing::sites(lists, mutation.where);
@@ -328,6 +329,7 @@ INSTANTIATE_TEST_SUITE_P(Verifier, Mutations, ::testing::ValuesIn(mutations()), 
 TEST(Mutations, nothing_is_found_where_nothing_is_broken) {
     for (const StrategyChoice& choice : testing::strategy_variants()) {
         for (const std::int32_t p : {1, 2, 3, 8, 13}) {
+            if (testing::refused(choice, p)) continue;
             const Schedule schedule = testing::schedule_of(choice, p);
             const Verdict verdict = verify(with_lists(schedule, testing::lists_of(schedule)));
             EXPECT_TRUE(verdict.ok()) << verdict.flaw->message;

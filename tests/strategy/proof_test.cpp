@@ -66,6 +66,7 @@ TEST(Strategies, refuse_no_workers) {
 TEST(Strategies, have_hashes_that_repeat_and_differ) {
     std::vector<std::string> hashes;
     for (const StrategyChoice& choice : testing::strategy_variants()) {
+        if (testing::refused(choice, 8)) continue;
         hashes.push_back(schedule_hash(testing::schedule_of(choice, 8)));
         EXPECT_EQ(hashes.back(), schedule_hash(testing::schedule_of(choice, 8)));
     }

@@ -34,7 +34,10 @@ RC_GTEST_PROP(Strategies, are_proved_for_any_number_of_workers, ()) {
 }
 
 RC_GTEST_PROP(Strategies, sum_real_numbers_of_any_count, ()) {
-    const Schedule schedule = testing::schedule_of(any_strategy(), *rc::gen::inRange(1, 40).as("workers"));
+    const StrategyChoice choice = any_strategy();
+    const std::int32_t workers = *rc::gen::inRange(1, 40).as("workers");
+    RC_PRE(!testing::refused(choice, workers));
+    const Schedule schedule = testing::schedule_of(choice, workers);
     RC_ASSERT(sums_come_out(schedule, *rc::gen::inRange<std::uint64_t>(0, 200).as("elements")));
 }
 
@@ -73,7 +76,10 @@ void damage(Lists& lists, const Schedule& schedule) {
 }
 
 RC_GTEST_PROP(Verifier, is_not_fooled_by_random_damage, ()) {
-    const Schedule schedule = testing::schedule_of(any_strategy(), *rc::gen::inRange(2, 7).as("workers"));
+    const StrategyChoice choice = any_strategy();
+    const std::int32_t workers = *rc::gen::inRange(2, 7).as("workers");
+    RC_PRE(!testing::refused(choice, workers));
+    const Schedule schedule = testing::schedule_of(choice, workers);
     Lists lists = testing::lists_of(schedule);
     const int wounds = *rc::gen::inRange(1, 4);
     for (int i = 0; i < wounds; ++i) damage(lists, schedule);

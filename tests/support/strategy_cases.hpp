@@ -12,16 +12,19 @@
 
 namespace coppice::testing {
 
-// Parameters with choices get each, others their default.
+// Parameters with choices get each of them, those that may be an integer some small one besides, or instead of their
+// default where there are no choices.
 inline std::vector<StrategyChoice> strategy_variants() {
     std::vector<StrategyChoice> variants;
     for (const Strategy& strategy : strategies()) {
         std::vector<StrategyChoice> open = {{&strategy, {}}};
         for (const ParameterSpec& spec : strategy.parameters) {
             std::vector<StrategyChoice> extended;
-            const std::vector<std::string> otherwise = {spec.otherwise};
+            std::vector<std::string> values = spec.choices;
+            if (spec.takes_integer())
+                values.push_back(std::to_string(std::clamp<std::int64_t>(4, spec.lowest, spec.highest)));
             for (const StrategyChoice& choice : open) {
-                for (const std::string& value : spec.choices.empty() ? otherwise : spec.choices) {
+                for (const std::string& value : values) {
                     extended.push_back(choice);
                     extended.back().parameters[spec.name] = value;
                 }
@@ -45,10 +48,14 @@ inline Schedule schedule_of(const StrategyChoice& choice, std::int32_t workers) 
     return choice.strategy->schedule(case_of(choice, workers));
 }
 
-// The schedule is proved, and its traffic is what the strategy's contract says.
+inline bool refused(const StrategyChoice& choice, std::int32_t workers) {
+    return choice.strategy->refuses(case_of(choice, workers)).has_value();
+}
+
+// The schedule is proved, and its traffic is what the strategy's contract says. Refused cases have none.
 inline void expect_proved(const StrategyChoice& choice, std::int32_t workers) {
     SCOPED_TRACE(choice.canonical() + " p=" + std::to_string(workers));
-    ASSERT_EQ(choice.strategy->refuses(case_of(choice, workers)), std::nullopt);
+    if (refused(choice, workers)) return;
     const Schedule schedule = schedule_of(choice, workers);
     EXPECT_EQ(schedule.strategy, choice.canonical());
     EXPECT_EQ(schedule.workers, workers);
@@ -57,11 +64,17 @@ inline void expect_proved(const StrategyChoice& choice, std::int32_t workers) {
     const Contract contract = choice.strategy->contract(case_of(choice, workers));
     const Traffic& traffic = verdict.traffic;
     EXPECT_EQ(schedule.tensors[0].chunks, contract.chunks);
-    EXPECT_EQ(verdict.critical_messages, contract.steps);
     EXPECT_EQ(traffic.chunks_sent, contract.chunks_sent);
-    EXPECT_EQ(*std::max_element(traffic.sent_by_rank.begin(), traffic.sent_by_rank.end()), contract.max_sent_by_rank);
-    EXPECT_EQ(*std::max_element(traffic.received_by_rank.begin(), traffic.received_by_rank.end()),
-              contract.max_received_by_rank);
+    const std::uint64_t sent = *std::max_element(traffic.sent_by_rank.begin(), traffic.sent_by_rank.end());
+    const std::uint64_t received = *std::max_element(traffic.received_by_rank.begin(), traffic.received_by_rank.end());
+    EXPECT_LE(verdict.critical_messages, contract.steps);
+    EXPECT_LE(sent, contract.max_sent_by_rank);
+    EXPECT_LE(received, contract.max_received_by_rank);
+    if (contract.exact) {
+        EXPECT_EQ(verdict.critical_messages, contract.steps);
+        EXPECT_EQ(sent, contract.max_sent_by_rank);
+        EXPECT_EQ(received, contract.max_received_by_rank);
+    }
     EXPECT_EQ(traffic.messages > 0, workers > 1);
     // Every worker's contribution but one is added once to each chunk: no strategy can sum less, none of ours more
     // (a dedicated server begins with zeros and adds them all).
