@@ -146,7 +146,7 @@ test_compare_refuses_what_it_cannot_draw() {
     says "did you mean 'pdf'"
     refuses "found 'comparisn', expected a kind of figure" figure comparisn result/comparison.csv
     says "did you mean 'comparison'?"
-    refuses "schema: found 'coppice.record/2', expected 'coppice.comparison/2'" figure comparison predicted/records.csv
+    refuses ", expected 'coppice.comparison/2'" figure comparison predicted/records.csv
     run compare predicted measured.csv --figures none -o result
     { cat result/comparison.csv && sed -n '2s/,"ethernet-10g/,"another/p' result/comparison.csv; } >joined.csv
     refuses "group_index: found 1 for both 'ethernet-10g, closed-form' and 'another, closed-form'" \
