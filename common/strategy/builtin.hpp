@@ -7,11 +7,10 @@
 
 namespace coppice::builtin {
 
-// One each from tree.cpp, ring.cpp, ps.cpp, hierarchical.cpp.
+// One each from tree.cpp, ring.cpp, ps.cpp.
 Strategy tree();
 Strategy ring();
 Strategy ps();
-Strategy hierarchical();
 
 // measured.cpp: times without a schedule.
 Strategy measured();

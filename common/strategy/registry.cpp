@@ -7,8 +7,7 @@
 namespace coppice {
 
 const std::vector<Strategy>& strategies() {
-    static const std::vector<Strategy> table = {builtin::ps(), builtin::tree(), builtin::ring(),
-                                                builtin::hierarchical()};
+    static const std::vector<Strategy> table = {builtin::ps(), builtin::tree(), builtin::ring()};
     return table;
 }
 
