@@ -7,10 +7,11 @@
 
 namespace coppice::builtin {
 
-// One each from tree.cpp, ring.cpp, ps.cpp.
+// One each from tree.cpp, ring.cpp, ps.cpp, hierarchical.cpp.
 Strategy tree();
 Strategy ring();
 Strategy ps();
+Strategy hierarchical();
 
 // measured.cpp: times without a schedule.
 Strategy measured();

@@ -7,7 +7,8 @@
 namespace coppice {
 
 const std::vector<Strategy>& strategies() {
-    static const std::vector<Strategy> table = {builtin::ps(), builtin::tree(), builtin::ring()};
+    static const std::vector<Strategy> table = {builtin::ps(), builtin::tree(), builtin::ring(),
+                                                builtin::hierarchical()};
     return table;
 }
 
