@@ -9,8 +9,8 @@ load PLOTS."/data.gp"
 # --- Records -------------------------------------------------------------------------------------------------------
 # gnuplot 5.4 cuts strcol() of a quoted field at its first comma, as in "ps(placement=dedicated,shards=4)"; plotted as
 # a label, from a column that is given by its number, it comes whole. Hence the strategy of row n is
-# ROW_STRATEGY[n + 1].
-stats CSV using (sum [k = 1:100] (columnhead(k) eq "strategy" ? k : 0)) name "STRATEGY_COLUMN" nooutput
+# ROW_STRATEGY[n + 1]: the one that was asked for, so that one which leaves the choice open has a line of its own.
+stats CSV using (sum [k = 1:100] (columnhead(k) eq "strategy_requested" ? k : 0)) name "STRATEGY_COLUMN" nooutput
 strategy_column = int(STRATEGY_COLUMN_max)
 set table $labels
 plot [-1:*] [-1:1] CSV using 0:(0):strategy_column with labels

@@ -29,7 +29,7 @@ struct Record {
     std::string mode;     // "fused"; "all-reduce": no step around it
     std::string scaling;  // "strong", "weak"
     std::string strategy_requested;
-    std::string strategy;       // as executed; equal to strategy_requested or the status is not "ok"
+    std::string strategy;       // as executed: what the requested one left open was decided; empty: nothing ran
     std::string schedule_hash;  // of the schedule that was priced, played or run
     std::int64_t gpus = 0;      // workers
     std::int64_t servers = 0;   // dedicated machines beside them

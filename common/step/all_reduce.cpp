@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <map>
 
 namespace coppice {
 
@@ -31,7 +32,7 @@ Record describe(const AllReduceSweep& sweep, const AllReducePlan& plan) {
     record.seed = sweep.seed;
     record.cluster = sweep.cost.cluster().name;
     record.mode = "all-reduce";
-    record.strategy_requested = plan.choice.canonical();
+    record.strategy_requested = plan.requested.canonical();
     record.gpus = plan.gpus();
     record.servers = plan.servers();
     record.gradient_type = sweep.element.record_name;
@@ -50,23 +51,29 @@ std::string AllReducePlan::label() const {
 std::vector<AllReducePlan> plan_all_reduces(const AllReduceSweep& sweep) {
     std::vector<AllReducePlan> plans;
     for (const std::int64_t gpus : sweep.gpus) {
-        std::vector<AllReducePlan> proved;  // nothing of the proof depends on the size
-        for (const StrategyChoice& choice : sweep.strategies) {
-            AllReducePlan plan;
-            plan.choice = choice;
-            plan.collective_case = {static_cast<std::int32_t>(gpus), choice.parameters,
-                                    sweep.cost.cluster().gpus_per_node};
-            plan.refusal = choice.strategy->refuses(plan.collective_case);
-            if (!plan.refusal && choice.strategy->schedule) prove(plan);
-            proved.push_back(std::move(plan));
-        }
+        std::map<std::string, AllReducePlan> proved;  // nothing of the proof depends on the size
         for (const std::uint64_t bytes : sweep.sizes) {
-            for (const AllReducePlan& one : proved) {
-                plans.push_back(one);
-                plans.back().bytes = bytes;
-                const Strategy& strategy = *one.choice.strategy;
-                if (!one.refusal && strategy.refuses_on)
-                    plans.back().refusal = strategy.refuses_on(one.collective_case, bytes, sweep.cost.cluster());
+            for (const StrategyChoice& requested : sweep.strategies) {
+                const Settled settled =
+                    settle(requested, {static_cast<std::int32_t>(gpus), {}, sweep.cost.cluster().gpus_per_node},
+                           bytes / sweep.element.bytes, sweep.element.bytes, &sweep.cost);
+                AllReducePlan plan;
+                plan.requested = requested;
+                plan.choice = settled.choice;
+                plan.collective_case = settled.collective;
+                plan.bytes = bytes;
+                plan.refusal = settled.refusal;
+                if (!plan.refusal && plan.choice.strategy->schedule) {
+                    AllReducePlan& first = proved[plan.choice.canonical()];
+                    if (!first.schedule) {
+                        first = plan;
+                        prove(first);
+                    }
+                    plan.schedule = first.schedule;
+                    plan.schedule_hash = first.schedule_hash;
+                    plan.messages = first.messages;
+                }
+                plans.push_back(std::move(plan));
             }
         }
     }

@@ -28,11 +28,12 @@ struct AllReduceSweep {
 };
 
 struct AllReducePlan {
-    StrategyChoice choice;
+    StrategyChoice requested;
+    StrategyChoice choice;  // what runs: another where the requested one leaves something open
     CollectiveCase collective_case;
     std::uint64_t bytes = 0;
     std::optional<std::string> refusal;        // then there is no schedule
-    std::shared_ptr<const Schedule> schedule;  // proved; one for all sizes; none: measured times
+    std::shared_ptr<const Schedule> schedule;  // proved; one for all sizes of a choice; none: measured times
     std::string schedule_hash;
     std::uint64_t messages = 0;  // over all ranks
     std::int64_t gpus() const { return collective_case.workers; }

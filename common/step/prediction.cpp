@@ -60,23 +60,23 @@ ProvedStep Predictor::prove(const StepPlan& plan) const {
 std::vector<StepPlan> Predictor::plan() const {
     std::vector<StepPlan> plans;
     for (const std::string& name : scenario_.strategies) {
-        const StrategyChoice choice = parse_strategy(name, {scenario_.name, 0, 0}, "sweep.strategies");
+        const StrategyChoice requested = parse_strategy(name, {scenario_.name, 0, 0}, "sweep.strategies");
         // Nothing of it depends on the batch but who has the largest share: two batches need two proofs only where they
         // divide the GPUs differently.
         std::map<std::pair<std::int64_t, std::int64_t>, ProvedStep> proved;
         for (const std::int64_t batch : scenario_.training.batches) {
             for (const std::int64_t gpus : scenario_.gpus) {
+                const Settled settled =
+                    settle(requested, {static_cast<std::int32_t>(gpus), {}, scenario_.cluster.gpus_per_node},
+                           scenario_.workload.gradient_elements, scenario_.workload.element_bytes, &cost_);
                 StepPlan plan;
-                plan.choice = choice;
-                plan.collective_case = {static_cast<std::int32_t>(gpus), choice.parameters,
-                                        scenario_.cluster.gpus_per_node};
+                plan.requested = requested;
+                plan.choice = settled.choice;
+                plan.collective_case = settled.collective;
+                plan.refusal = settled.refusal;
                 plan.global_batch = scenario_.training.scaling == Scaling::Strong ? batch : batch * gpus;
                 plan.share = share_batch(plan.global_batch, gpus);
-                plan.refusal = choice.strategy->refuses(plan.collective_case);
-                if (!plan.refusal && choice.strategy->refuses_on)
-                    plan.refusal = choice.strategy->refuses_on(plan.collective_case,
-                                                               scenario_.workload.gradient_bytes(), scenario_.cluster);
-                if (!plan.refusal && choice.strategy->schedule) {
+                if (!plan.refusal && plan.choice.strategy->schedule) {
                     ProvedStep& entry = proved[{gpus, plan.share.gpus_with_largest}];
                     if (!entry.schedule) entry = prove(plan);
                     plan.step = entry;
@@ -120,7 +120,7 @@ Record Predictor::describe(const StepPlan& plan) const {
     record.model = workload.network.name;
     record.mode = scenario_.training.mode;
     record.scaling = scenario_.training.scaling == Scaling::Strong ? "strong" : "weak";
-    record.strategy_requested = plan.choice.canonical();
+    record.strategy_requested = plan.requested.canonical();
     record.gpus = plan.gpus();
     record.servers = plan.servers();
     record.global_batch = plan.global_batch;
@@ -247,7 +247,7 @@ std::vector<std::string> Predictor::warnings(const std::vector<StepPlan>& plans)
     std::size_t outside = 0;
     for (const PublishedPoint& point : scenario_.published)
         outside += std::none_of(plans.begin(), plans.end(), [&](const StepPlan& plan) {
-            return plan.choice.canonical() == point.strategy && plan.gpus() == point.gpus &&
+            return plan.requested.canonical() == point.strategy && plan.gpus() == point.gpus &&
                    plan.global_batch == point.global_batch;
         });
     if (outside > 0)

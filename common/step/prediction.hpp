@@ -28,7 +28,8 @@ struct ProvedStep {
 
 // A step, ready to be timed.
 struct StepPlan {
-    StrategyChoice choice;
+    StrategyChoice requested;
+    StrategyChoice choice;  // what runs: another where the requested one leaves something open
     CollectiveCase collective_case;
     std::int64_t global_batch = 0;
     BatchShare share;

@@ -12,6 +12,8 @@ Strategy tree();
 Strategy ring();
 Strategy ps();
 Strategy hierarchical();
+Strategy halving_doubling();
+Strategy recursive_doubling();
 
 // measured.cpp: times without a schedule.
 Strategy measured();

@@ -7,7 +7,11 @@
 namespace coppice {
 
 const std::vector<Strategy>& strategies() {
-    static const std::vector<Strategy> table = {builtin::ps(), builtin::tree(), builtin::ring(),
+    static const std::vector<Strategy> table = {builtin::ps(),
+                                                builtin::tree(),
+                                                builtin::ring(),
+                                                builtin::halving_doubling(),
+                                                builtin::recursive_doubling(),
                                                 builtin::hierarchical()};
     return table;
 }

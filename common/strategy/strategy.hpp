@@ -42,7 +42,12 @@ struct Contract {
     std::uint64_t max_sent_by_rank = 0;
     std::uint64_t max_received_by_rank = 0;
     bool exact = true;  // false: steps, maxima and the closed form are upper bounds (nodes of different sizes)
+    // Chunks added to others, over all ranks; nothing: every contribution but one is added once to each chunk, less is
+    // impossible.
+    std::optional<std::uint64_t> chunks_summed = {};
 };
+
+struct StrategyChoice;
 
 struct Strategy {
     std::string_view name;
@@ -52,17 +57,22 @@ struct Strategy {
     std::vector<ParameterSpec> parameters;
 
     // Why this case cannot be served ("needs a power of two"), or nothing.
-    std::optional<std::string> (*refuses)(const CollectiveCase&);
+    std::optional<std::string> (*refuses)(const CollectiveCase&) = nullptr;
     // nullptr, both, for what has times only: one of measured_strategies().
-    Schedule (*schedule)(const CollectiveCase&);
-    Contract (*contract)(const CollectiveCase&);
+    Schedule (*schedule)(const CollectiveCase&) = nullptr;
+    Contract (*contract)(const CollectiveCase&) = nullptr;
     // Seconds for an all-reduce of `elements` elements. Bandwidth is not shared, except where the strategy's own theory
     // says so (a server's incast): docs/cost-model.md.
     double (*closed_form_s)(const CollectiveCase&, std::uint64_t elements, std::uint32_t element_bytes,
-                            const CostModel&);
+                            const CostModel&) = nullptr;
     // Why it cannot be served for messages of so many bytes on this cluster, or nothing; nullptr where neither matters.
     std::optional<std::string> (*refuses_on)(const CollectiveCase&, std::uint64_t message_bytes,
                                              const Cluster&) = nullptr;
+    // The choice that the cost model makes for so many elements on this cluster, with nothing left open; nullptr where
+    // nothing can be left open. A parameter whose value is "auto" is open; so is a strategy without a schedule that has
+    // this. schedule, contract and closed_form_s are never asked about what is open: see settle.
+    StrategyChoice (*resolved)(const CollectiveCase&, std::uint64_t elements, std::uint32_t element_bytes,
+                               const CostModel&) = nullptr;
 };
 
 // Those with a schedule: what can be proved, simulated and executed.
@@ -81,6 +91,21 @@ struct StrategyChoice {
     Parameters parameters;
     std::string canonical() const;  // name, and the parameters that differ from their defaults, sorted
 };
+
+// Whether it leaves something to the cost model.
+bool is_open(const StrategyChoice& choice);
+
+// What runs where `requested` was asked for: the same, unless it leaves something open; or why nothing runs.
+struct Settled {
+    StrategyChoice choice;
+    CollectiveCase collective;  // with the parameters of that choice
+    std::optional<std::string> refusal;
+};
+
+// `collective` without parameters; `cost` may be nullptr: then what is open is refused, and nobody asks what the
+// cluster can do.
+Settled settle(const StrategyChoice& requested, CollectiveCase collective, std::uint64_t elements,
+               std::uint32_t element_bytes, const CostModel* cost);
 
 // UserError (at `where`) for an unknown strategy, parameter or value, with the nearest names.
 StrategyChoice parse_strategy(std::string_view text, const SourceLocation& where, std::string_view key);

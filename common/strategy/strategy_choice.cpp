@@ -132,6 +132,37 @@ std::vector<StrategyChoice> parse_strategies(const std::vector<std::string>& tex
     return choices;
 }
 
+bool is_open(const StrategyChoice& choice) {
+    const auto open = [](const auto& parameter) { return parameter.second == "auto"; };
+    return choice.strategy->resolved != nullptr &&
+           (choice.strategy->schedule == nullptr ||
+            std::any_of(choice.parameters.begin(), choice.parameters.end(), open));
+}
+
+Settled settle(const StrategyChoice& requested, CollectiveCase collective, std::uint64_t elements,
+               std::uint32_t element_bytes, const CostModel* cost) {
+    collective.parameters = requested.parameters;
+    Settled settled{requested, std::move(collective), {}};
+    const auto refusal = [&](const Strategy& strategy) -> std::optional<std::string> {
+        if (auto reason = strategy.refuses(settled.collective)) return reason;
+        if (!cost || !strategy.refuses_on) return std::nullopt;
+        return strategy.refuses_on(settled.collective, elements * element_bytes, cost->cluster());
+    };
+    settled.refusal = refusal(*requested.strategy);
+    if (settled.refusal || !is_open(requested)) return settled;
+    if (!cost) {
+        settled.refusal = fmt::format("{} is chosen by cost, which needs a cluster", requested.canonical());
+        return settled;
+    }
+    settled.choice = requested.strategy->resolved(settled.collective, elements, element_bytes, *cost);
+    COPPICE_CHECK(!is_open(settled.choice), "{} became {}", requested.canonical(), settled.choice.canonical());
+    settled.collective.parameters = settled.choice.parameters;
+    settled.refusal = refusal(*settled.choice.strategy);
+    COPPICE_CHECK(!settled.refusal, "{} became {}: {}", requested.canonical(), settled.choice.canonical(),
+                  *settled.refusal);
+    return settled;
+}
+
 std::string StrategyChoice::canonical() const {
     return builtin::canonical_name(strategy->name, strategy->parameters, parameters);
 }

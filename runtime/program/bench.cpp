@@ -67,6 +67,7 @@ int run_bench(const Communicator& world, const std::vector<std::string>& argumen
     Parts parts(world);
     for (const std::uint64_t bytes : setup.sizes) {
         for (const Contender& contender : setup.contenders) {
+            if (contender.bytes.value_or(bytes) != bytes) continue;
             std::optional<Measured> measured;
             if (!contender.refusal) measured = measure_contender(parts, contender, setup, bytes);
             if (report) report->row(contender, bytes, measured);

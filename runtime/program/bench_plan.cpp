@@ -87,36 +87,52 @@ std::string described(const Schedule& schedule) {
     return fmt::format("{} workers and {} servers take {} ranks", schedule.workers, schedule.servers(), schedule.ranks);
 }
 
+// Contenders that differ in their schedule only, for the choice that leaves something open may have one for each size.
+struct Occasion {
+    std::int32_t ranks = 0;
+    std::optional<std::int32_t> workers;  // asked for
+    std::uint64_t elements = 0;
+    std::uint32_t element_bytes = 0;
+    std::optional<CostModel> cost;
+};
+
 // The most workers that, with their servers, are exactly the ranks there are; or just as many as asked for.
-Contender plan_contender(const StrategyChoice& choice, std::int32_t ranks, std::optional<std::int32_t> workers,
-                         std::int32_t gpus_per_node) {
+Contender plan_contender(const StrategyChoice& requested, const Occasion& occasion) {
     Contender contender;
-    contender.name = choice.canonical();
-    contender.choice = choice;
-    std::optional<std::string> reason;
-    if (!choice.strategy->schedule) {
-        contender.collective.parameters = choice.parameters;
-        contender.collective.workers = contender.workers = workers.value_or(ranks);
+    contender.requested = contender.name = requested.canonical();
+    contender.choice = requested;
+    const std::int32_t most = occasion.workers.value_or(occasion.ranks);
+    const std::int32_t least = occasion.workers.value_or(1);
+    const std::int32_t gpus_per_node = occasion.cost ? occasion.cost->cluster().gpus_per_node : 1;
+    if (!requested.strategy->schedule && !is_open(requested)) {
+        contender.collective = {most, requested.parameters, gpus_per_node};
+        contender.workers = most;
         contender.refusal = "measured times have no schedule to execute";
         return contender;
     }
-    const std::int32_t most = workers.value_or(ranks);
-    const std::int32_t least = workers.value_or(1);
+    std::optional<std::string> reason;
     for (std::int32_t n = most; n >= least; --n) {
-        contender.collective = {n, choice.parameters, gpus_per_node};
-        contender.workers = n;
-        const auto refusal = choice.strategy->refuses(contender.collective);
+        const Settled settled = settle(requested, {n, {}, gpus_per_node}, occasion.elements, occasion.element_bytes,
+                                       occasion.cost ? &*occasion.cost : nullptr);
         std::shared_ptr<const Schedule> schedule;
-        if (!refusal) schedule = std::make_shared<const Schedule>(choice.strategy->schedule(contender.collective));
-        if (schedule && (workers ? schedule->ranks <= ranks : schedule->ranks == ranks)) {
+        if (!settled.refusal)
+            schedule = std::make_shared<const Schedule>(settled.choice.strategy->schedule(settled.collective));
+        if (schedule && (occasion.workers ? schedule->ranks <= occasion.ranks : schedule->ranks == occasion.ranks)) {
+            contender.choice = settled.choice;
+            contender.name = settled.choice.canonical();
+            contender.collective = settled.collective;
+            contender.workers = n;
             contender.schedule = schedule;
             contender.schedule_hash = schedule_hash(*schedule);
             contender.ranks = schedule->ranks;
             return contender;
         }
-        if (!reason) reason = refusal ? *refusal : fmt::format("{}; there are {}", described(*schedule), ranks);
+        if (!reason)
+            reason = settled.refusal ? *settled.refusal
+                                     : fmt::format("{}; there are {}", described(*schedule), occasion.ranks);
     }
-    contender.collective.workers = contender.workers = most;
+    contender.collective = {most, requested.parameters, gpus_per_node};
+    contender.workers = most;
     contender.refusal = reason;
     return contender;
 }
@@ -138,12 +154,22 @@ void plan_contenders(const Arguments& read, std::int32_t ranks, BenchSetup& setu
     }
     const std::vector<StrategyChoice> choices =
         read.has("only-mpi") ? std::vector<StrategyChoice>{} : read_strategies(read, setup.scenario);
-    for (const StrategyChoice& choice : choices)
-        setup.contenders.push_back(
-            plan_contender(choice, ranks, workers, setup.cluster ? setup.cluster->gpus_per_node : 1));
+    Occasion occasion{ranks, workers, 0, element_bytes(setup.type), {}};
+    if (setup.cluster) occasion.cost.emplace(*setup.cluster);
+    for (const StrategyChoice& choice : choices) {
+        if (!is_open(choice)) {
+            setup.contenders.push_back(plan_contender(choice, occasion));
+            continue;
+        }
+        for (const std::uint64_t bytes : setup.sizes) {
+            occasion.elements = bytes / occasion.element_bytes;
+            setup.contenders.push_back(plan_contender(choice, occasion));
+            setup.contenders.back().bytes = bytes;
+        }
+    }
     if (read.has("no-mpi")) return;
     Contender own;
-    own.name = kMpiRow;
+    own.requested = own.name = kMpiRow;
     own.workers = own.ranks = workers.value_or(ranks);
     setup.contenders.push_back(own);
 }

@@ -18,8 +18,10 @@ namespace coppice::program {
 inline constexpr const char* kMpiRow = "MPI_Allreduce";
 
 struct Contender {
-    std::string name;                      // canonical strategy, or kMpiRow
-    std::optional<StrategyChoice> choice;  // none: the MPI's own
+    std::string requested;                 // canonical strategy as asked for, or kMpiRow
+    std::string name;                      // what runs: another where that leaves something open
+    std::optional<std::uint64_t> bytes;    // then it is for this size only
+    std::optional<StrategyChoice> choice;  // that runs; none: the MPI's own
     CollectiveCase collective;             // with the number of workers
     std::optional<std::string> refusal;    // then it does not run
     std::shared_ptr<const Schedule> schedule;

@@ -31,7 +31,7 @@ constexpr const char* kRow = "{:>12} {:>11}  {:<{}} {:>5} {:>4} {:>10} {:>10} {:
 BenchReport::BenchReport(const BenchSetup& setup, const std::vector<std::string>& arguments, const Crowd& crowd,
                          std::int32_t ranks)
     : setup_(setup), folder_(setup.output, "coppice-run bench", arguments, crowd, ranks) {
-    for (const Contender& contender : setup.contenders) name_width_ = std::max(name_width_, contender.name.size());
+    for (const Contender& contender : setup.contenders) name_width_ = std::max(name_width_, contender.requested.size());
     name_width_ = std::max<std::size_t>(name_width_, 8);
     warn_of_crowd(crowd, ranks);
     if (setup.format == "csv") print(to_csv({}));
@@ -65,7 +65,7 @@ Record BenchReport::describe(const Contender& contender, std::uint64_t bytes) co
         record.seed = setup_.scenario->seed;
     }
     record.mode = "all-reduce";
-    record.strategy_requested = contender.name;
+    record.strategy_requested = contender.requested;
     record.schedule_hash = contender.schedule_hash;
     record.gpus = contender.workers;
     record.servers = contender.refusal ? 0 : contender.ranks - contender.workers;
@@ -139,6 +139,7 @@ void BenchReport::print_row(const Record& record, const std::optional<double>& p
                                 ? fmt::format("{:+.1f}%", (*predicted_s / *record.allreduce_s - 1) * 100)
                                 : "");
     line += "  " + (ran ? record.schedule_hash : record.status_reason);
+    if (ran && record.strategy != record.strategy_requested) line += " " + record.strategy;
     while (line.back() == ' ') line.pop_back();
     print(line + "\n");
 }

@@ -96,7 +96,9 @@ void StepReport::print_row(const Record& record, const Record& prediction) const
                       text("{:.2f}", record.efficiency), ran ? std::to_string(*record.wrong_elements) : "n/a",
                       predicted ? milliseconds(prediction.step_s) : "",
                       predicted ? fmt::format("{:+.1f}%", (*prediction.step_s / *record.step_s - 1) * 100) : "",
-                      ran ? record.schedule_hash : record.status_reason) +
+                      !ran ? record.status_reason
+                           : record.schedule_hash +
+                                 (record.strategy == record.strategy_requested ? "" : " " + record.strategy)) +
           "\n");
 }
 

@@ -87,8 +87,8 @@ std::vector<fs::path> draw_records(const fs::path& csv, const std::vector<Record
         if (record.status != "ok") continue;
         if (!first) first = &record;
         check_comparable(csv, *first, record);
-        if (std::find(strategies.begin(), strategies.end(), record.strategy) == strategies.end())
-            strategies.push_back(record.strategy);
+        if (std::find(strategies.begin(), strategies.end(), record.strategy_requested) == strategies.end())
+            strategies.push_back(record.strategy_requested);
         weak = record.scaling == "weak";
         batches.insert(weak ? record.batch_per_gpu : record.global_batch);
         title = fmt::format("{} on {}", record.model, record.cluster);

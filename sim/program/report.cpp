@@ -70,10 +70,16 @@ TextTable speed_table(const Scenario& scenario) {
                       {"", Align::Left}});
 }
 
+// What ran, where it was left open what does; or why nothing ran.
+std::string remark(const Record& record) {
+    if (record.status != "ok") return fmt::format("{}: {}", record.status, record.status_reason);
+    return record.strategy == record.strategy_requested ? "" : record.strategy;
+}
+
 void add_row(TextTable& table, const Record& record) {
     if (record.status != "ok") {
         table.row({std::to_string(record.gpus), "", std::to_string(record.batch_per_gpu), "", "", "", "", "", "", "",
-                   "", published_cell(record), "", fmt::format("{}: {}", record.status, record.status_reason)});
+                   "", published_cell(record), "", remark(record)});
         return;
     }
     table.row({std::to_string(record.gpus), record.servers ? std::to_string(record.servers) : "",
@@ -81,7 +87,7 @@ void add_row(TextTable& table, const Record& record) {
                seconds(record.exposed_comm_s), seconds(record.update_s), fmt::format("{:.4g}", *record.samples_per_s),
                fmt::format("{:.2f}", *record.speedup), fmt::format("{:.1f} %", *record.efficiency * 100),
                record.train_hours ? fmt::format("{:.2f}", *record.train_hours) : "", published_cell(record),
-               record.published_error ? signed_percent(*record.published_error) : "", ""});
+               record.published_error ? signed_percent(*record.published_error) : "", remark(record)});
 }
 
 std::string sensitivity_table(const Prediction& prediction) {
@@ -182,8 +188,7 @@ std::string all_reduce_table(const AllReduceSweep& sweep, const std::vector<Reco
         table.row({std::to_string(record.gradient_bytes), std::to_string(record.gradient_bytes / sweep.element.bytes),
                    record.strategy_requested, std::to_string(record.gpus), std::to_string(record.servers),
                    seconds(record.allreduce_s), gigabytes(record.algbw_bytes_per_s),
-                   gigabytes(record.busbw_bytes_per_s),
-                   record.status == "ok" ? "" : fmt::format("{}: {}", record.status, record.status_reason)});
+                   gigabytes(record.busbw_bytes_per_s), remark(record)});
     return "\n" + table.text();
 }
 

@@ -77,17 +77,19 @@ void compare_with_reference(std::int32_t ranks) {
         if (row.ranks != ranks) continue;
         ++rows;
         const Schedule ring = shipped("ring", ranks);
+        const Schedule halving_doubling = shipped("halving-doubling", ranks);
         const Schedule tree = shipped("tree", ranks);
         const Schedule ps = shipped("ps(placement=dedicated)", ranks - 1);
         const Binding binding = bind(row.bytes / 4, 4);
         std::vector<SimJob> jobs;
-        for (const Schedule* schedule : {&ring, &tree, &ps}) {
+        for (const Schedule* schedule : {&ring, &tree, &ps, &halving_doubling}) {
             jobs.push_back(testing::sim_job(*schedule, binding, reference_cluster()));
         }
         const std::vector<SimResult> results = simulate_isolated(jobs);
         EXPECT_NEAR(results[0].total_s * 1e3, row.ring_ms, 1e-3 * row.ring_ms) << row.bytes;
         EXPECT_NEAR(results[1].total_s * 1e3, row.binomial_ms, 1e-3 * row.binomial_ms) << row.bytes;
         EXPECT_NEAR(results[2].total_s * 1e3, row.ps_ms, 1e-3 * row.ps_ms) << row.bytes;
+        EXPECT_NEAR(results[3].total_s * 1e3, row.halving_doubling_ms, 1e-3 * row.halving_doubling_ms) << row.bytes;
     }
     EXPECT_EQ(rows, 2);
 }

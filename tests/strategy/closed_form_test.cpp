@@ -46,6 +46,24 @@ TEST(ClosedForm, of_a_ring_of_four) {
     EXPECT_NEAR(seconds("ring", 4, 1'000'000, simple_cost()), 6 * 1.012 * kMs + 3 * 0.25 * kMs, 1e-12);
 }
 
+// Halves of 2 MB, then of 1 MB: 2.012 and 1.012 ms each way, sums of 0.5 and 0.25 ms. Of 5 or 6, one or two are folded:
+// 4.012 ms each way and a sum of 1 ms around it.
+TEST(ClosedForm, of_halving_doubling_of_four) {
+    const double four_s = 2 * (2.012 + 1.012) * kMs + 0.75 * kMs;
+    EXPECT_NEAR(seconds("halving-doubling", 4, 1'000'000, simple_cost()), four_s, 1e-12);
+    for (const std::int32_t p : {5, 6})
+        EXPECT_NEAR(seconds("halving-doubling", p, 1'000'000, simple_cost()), four_s + 2 * 4.012 * kMs + kMs, 1e-12);
+    // 10 elements in 4 chunks are 3 3 2 2: 6 of them, 24 bytes, then 3.
+    EXPECT_NEAR(seconds("halving-doubling", 4, 10, simple_cost()), 4 * 12 * kUs + 2 * (24e-9 + 12e-9) + 6e-9 + 3e-9,
+                1e-15);
+}
+
+// Two rounds of 4.012 ms and a sum of 1 ms.
+TEST(ClosedForm, of_recursive_doubling_of_four) {
+    EXPECT_NEAR(seconds("recursive-doubling", 4, 1'000'000, simple_cost()), 2 * 5.012 * kMs, 1e-12);
+    EXPECT_NEAR(seconds("recursive-doubling", 7, 1'000'000, simple_cost()), 2 * 5.012 * kMs + 9.024 * kMs, 1e-12);
+}
+
 // 10 elements in 4 chunks are 3 3 2 2: the longest is 12 bytes. No elements: messages all the same.
 TEST(ClosedForm, of_a_ring_counts_the_longest_chunk) {
     EXPECT_NEAR(seconds("ring", 4, 10, simple_cost()), 6 * (12 * kUs + 12e-9) + 3 * 3e-9, 1e-15);
@@ -89,15 +107,17 @@ TEST(ClosedForm, gives_the_reference_collectives) {
     struct Row {
         std::uint64_t bytes;
         std::int32_t p;
-        double ring_ms, binomial_ms, ps_ms;
+        double ring_ms, halving_doubling_ms, binomial_ms, ps_ms;
     };
     const double free = std::numeric_limits<double>::infinity();
     const CostModel cost(cluster_of({{0, 1 * kUs, 12.5e9}}, 0, free, free));
-    for (const Row& row : {Row{100000000, 64, 15.876, 96.01, 1008.0}, Row{100000000, 256, 16.447, 128.02, 4080.0},
-                           Row{100000000, 1024, 18.030, 160.02, 16368.0}, Row{30000000, 64, 4.851, 28.81, 302.4},
-                           Row{30000000, 256, 5.291, 38.42, 1224.0}, Row{30000000, 1024, 6.841, 48.02, 4910.4}}) {
+    for (const Row& row :
+         {Row{100000000, 64, 15.876, 15.762, 96.01, 1008.0}, Row{100000000, 256, 16.447, 15.953, 128.02, 4080.0},
+          Row{100000000, 1024, 18.030, 16.004, 160.02, 16368.0}, Row{30000000, 64, 4.851, 4.737, 28.81, 302.4},
+          Row{30000000, 256, 5.291, 4.797, 38.42, 1224.0}, Row{30000000, 1024, 6.841, 4.815, 48.02, 4910.4}}) {
         const std::uint64_t elements = row.bytes / 4;
         EXPECT_NEAR(seconds("ring", row.p, elements, cost), row.ring_ms * kMs, 1e-6);
+        EXPECT_NEAR(seconds("halving-doubling", row.p, elements, cost), row.halving_doubling_ms * kMs, 1e-6);
         EXPECT_NEAR(seconds("tree", row.p, elements, cost), row.binomial_ms * kMs, 6e-6);
         EXPECT_NEAR(seconds("ps", row.p, elements, cost), row.ps_ms * kMs, 6e-5);
     }
@@ -122,7 +142,7 @@ TEST(ClosedForm, is_the_played_schedule_where_no_link_is_shared) {
     const CostModel cost = simple_cost();
     for (std::int32_t p = 1; p <= 70; ++p) {
         for (const std::uint64_t elements : {0, 1, 63, 64, 65, 1000, 100'000}) {
-            for (const char* const name : {"tree", "ring"}) {
+            for (const char* const name : {"tree", "ring", "halving-doubling", "recursive-doubling"}) {
                 const StrategyChoice choice = testing::strategy_named(name);
                 EXPECT_NEAR(played_s(choice, p, elements, cost), seconds(name, p, elements, cost), 1e-12)
                     << name << " p=" << p << " elements=" << elements;

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <set>
+
 namespace coppice {
 namespace {
 
@@ -26,7 +29,10 @@ UserErrorParts error_of(std::string_view text) {
 }
 
 TEST(Registry, finds_strategies_by_name) {
-    EXPECT_EQ(strategy_names(), (std::vector<std::string>{"ps", "tree", "ring"}));
+    const std::vector<std::string> names = strategy_names();
+    for (const char* const name : {"ps", "tree", "ring", "halving-doubling", "recursive-doubling", "hierarchical"})
+        EXPECT_EQ(std::count(names.begin(), names.end(), name), 1) << name;
+    EXPECT_EQ(std::set<std::string>(names.begin(), names.end()).size(), names.size());
     ASSERT_NE(find_strategy("ring"), nullptr);
     EXPECT_EQ(find_strategy("ring")->name, "ring");
     EXPECT_EQ(find_strategy("Ring"), nullptr);
@@ -89,6 +95,60 @@ TEST(StrategyList, keeps_commas_inside_parentheses) {
     // Empty parts are kept, so that parse_strategy complains of them.
     EXPECT_EQ(split_strategy_list("ps,,ring"), (std::vector<std::string>{"ps", "", "ring"}));
     EXPECT_EQ(split_strategy_list("ps),ring"), (std::vector<std::string>{"ps)", "ring"}));
+}
+
+// A strategy that leaves the choice open: short tensors by tree, long ones by ring, none on a cluster named "odd".
+Strategy by_length() {
+    Strategy open;
+    open.name = "by-length";
+    open.refuses = [](const CollectiveCase& collective) -> std::optional<std::string> {
+        if (collective.workers == 13) return "is superstitious";
+        return std::nullopt;
+    };
+    open.refuses_on = [](const CollectiveCase&, std::uint64_t, const Cluster& cluster) -> std::optional<std::string> {
+        if (cluster.name == "odd") return "knows no odd clusters";
+        return std::nullopt;
+    };
+    open.resolved = [](const CollectiveCase&, std::uint64_t elements, std::uint32_t, const CostModel&) {
+        return parsed(elements < 1000 ? "tree" : "ring");
+    };
+    return open;
+}
+
+CostModel cost_on(const char* name) {
+    Cluster cluster;
+    cluster.name = name;
+    cluster.link.segments = {{0, 1e-6, 1e9}};
+    return CostModel(cluster);
+}
+
+TEST(Settle, leaves_a_choice_alone_that_is_complete) {
+    const Settled settled = settle(parsed("ps(sum=ordered)"), {4, {}, 2}, 10, 4, nullptr);
+    EXPECT_EQ(settled.choice.canonical(), "ps(sum=ordered)");
+    EXPECT_EQ(settled.collective.parameters, parsed("ps(sum=ordered)").parameters);
+    EXPECT_EQ(settled.collective.gpus_per_node, 2);
+    EXPECT_FALSE(settled.refusal);
+    EXPECT_EQ(settle(parsed("ring"), {0, {}, 1}, 10, 4, nullptr).refusal, "needs at least one worker");
+}
+
+TEST(Settle, decides_what_is_open_by_cost) {
+    const Strategy open = by_length();
+    const CostModel cost = cost_on("even");
+    EXPECT_TRUE(is_open({&open, {}}));
+    EXPECT_EQ(settle({&open, {}}, {4, {}, 1}, 999, 4, &cost).choice.canonical(), "tree");
+    const Settled settled = settle({&open, {}}, {4, {}, 1}, 1000, 4, &cost);
+    EXPECT_EQ(settled.choice.canonical(), "ring");
+    EXPECT_FALSE(is_open(settled.choice));
+    EXPECT_FALSE(settled.refusal);
+}
+
+TEST(Settle, says_why_nothing_can_be_decided) {
+    const Strategy open = by_length();
+    const CostModel odd = cost_on("odd");
+    EXPECT_EQ(settle({&open, {}}, {4, {}, 1}, 10, 4, nullptr).refusal,
+              "by-length is chosen by cost, which needs a cluster");
+    EXPECT_EQ(settle({&open, {}}, {4, {}, 1}, 10, 4, &odd).refusal, "knows no odd clusters");
+    EXPECT_EQ(settle({&open, {}}, {13, {}, 1}, 10, 4, nullptr).refusal, "is superstitious");
 }
 
 }  // namespace
