@@ -56,7 +56,8 @@ says out "# wrong elements: 0 OK"
 
 # Types, predictions, files.
 for type in float64 int32; do
-    ranks 0 2 bench --bytes '80 kB' --type $type --repetitions 2 --cluster ethernet-10g --format jsonl -o "$work/$type"
+    ranks 0 2 bench --bytes '80 kB' --type $type --strategy ps,tree,ring --repetitions 2 --cluster ethernet-10g \
+        --format jsonl -o "$work/$type"
     times out '"kind":"measurement"' 4
     times out '"kind":"prediction"' 3
     times out '"check":"passed"' 4

@@ -342,8 +342,8 @@ std::string name_of(const ::testing::TestParamInfo<Mutation>& info) {
 
 INSTANTIATE_TEST_SUITE_P(Verifier, Mutations, ::testing::ValuesIn(mutations()), name_of);
 
-// A strategy that needs no wait at all has no business to emit any; but where it is made of others, what holds its parts
-// apart does so whatever they are.
+// A strategy that needs no wait at all has no business to emit any; but where it is made of others, what holds its
+// parts apart does so whatever they are.
 TEST(Mutations, without_any_of_its_waits_a_schedule_is_broken) {
     for (const StrategyChoice& choice : testing::strategy_variants()) {
         if (choice.strategy->name == "hierarchical") continue;
