@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <limits>
 
 namespace coppice {
@@ -144,9 +145,23 @@ TEST(ClosedForm, is_the_played_schedule_where_no_link_is_shared) {
         for (const std::uint64_t elements : {0, 1, 63, 64, 65, 1000, 100'000}) {
             for (const char* const name : {"tree", "ring", "halving-doubling", "recursive-doubling"}) {
                 const StrategyChoice choice = testing::strategy_named(name);
+                const bool folds = !std::has_single_bit(static_cast<std::uint32_t>(p));
+                if (folds && choice.strategy->name == "halving-doubling") continue;  // below
                 EXPECT_NEAR(played_s(choice, p, elements, cost), seconds(name, p, elements, cost), 1e-12)
                     << name << " p=" << p << " elements=" << elements;
             }
+        }
+    }
+    // With folded workers those who wait for an overhead in each round are not those with the longest blocks. Both
+    // kinds of blocks differ by one element a round, of 4 ns on the wire, twice, and 1 ns in the sum.
+    const StrategyChoice choice = testing::strategy_named("halving-doubling");
+    for (std::int32_t p = 3; p <= 70; ++p) {
+        if (std::has_single_bit(static_cast<std::uint32_t>(p))) continue;
+        for (const std::uint64_t elements : {0, 1, 63, 64, 65, 1000, 100'000}) {
+            const double formula_s = seconds("halving-doubling", p, elements, cost);
+            const double rounds = std::bit_width(static_cast<std::uint32_t>(p)) - 1;
+            EXPECT_LE(played_s(choice, p, elements, cost), formula_s + 1e-12) << p << " " << elements;
+            EXPECT_GE(played_s(choice, p, elements, cost), formula_s - rounds * 9e-9 - 1e-12) << p << " " << elements;
         }
     }
     for (const char* const name : {"ps", "ps(sum=ordered)"})
