@@ -19,8 +19,8 @@
 //       = 2 log2(p) (o + alpha) + 2 (p-1)/p W/B + (p-1)/p W/gamma  where p is a power of two that divides the tensor
 //
 // with alpha and B of a link that is used both ways, where the cluster knows them apart, except for the folding. With
-// c < p and a c that does not divide the tensor this is too much by at most an element a round: those who wait for an
-// overhead in each round are then not those with the longest blocks.
+// c < p and a c that does not divide the tensor this is too much by c - 1 elements each way at most: those who wait for
+// an overhead in each round are then not those with the longest blocks.
 //
 // Sources: Rabenseifner, "Optimization of collective reduction operations" (ICCS 2004); Thakur, Rabenseifner, Gropp,
 // "Optimization of collective communication operations in MPICH" (2005).
