@@ -7,8 +7,9 @@
 
 namespace coppice::builtin {
 
-// One each from tree.cpp, ring.cpp, ps.cpp, hierarchical.cpp.
+// One each from the file of that name.
 Strategy tree();
+Strategy double_tree();
 Strategy ring();
 Strategy ps();
 Strategy hierarchical();
@@ -33,6 +34,12 @@ Schedule in_place_schedule(std::string strategy, std::int32_t workers, std::uint
 
 // The longest chunk (the first: chunk_range gives the remainder to the first ones).
 std::uint64_t largest_chunk_bytes(std::uint64_t elements, std::uint32_t element_bytes, std::uint32_t chunks);
+
+// The parameter `segments` (1, 2, ... or auto), and the choice with the number of them that takes least by the closed
+// form.
+ParameterSpec segments_parameter();
+StrategyChoice with_best_segments(const Strategy& strategy, CollectiveCase collective, std::uint64_t elements,
+                                  std::uint32_t element_bytes, const CostModel& cost);
 
 inline std::uint32_t ceil_log2(std::int32_t p) {
     return p <= 1 ? 0 : static_cast<std::uint32_t>(std::bit_width(static_cast<std::uint32_t>(p - 1)));

@@ -3,26 +3,21 @@
 //     inside = tree, ps   leaders      node 0: 0 1 2 3    1, 2, 3 ─▶ 0        0 ◀─ across ─▶ 4        0 ─▶ 1, 2, 3
 //                                      node 1: 4 5 6 7    5, 6, 7 ─▶ 4                                4 ─▶ 5, 6, 7
 //                         One GPU of a node speaks for all: its link carries the whole tensor, the others' idle.
-//     inside = ring       shards       reduce-scatter in each node, then 0 ◀─▶ 4, 1 ◀─▶ 5, ... each with its g-th of
-//     the
-//                                      tensor, then all-gather in each node: every GPU's link carries 1/g.
+//     inside = ring       shards       reduce-scatter in each node, then 0 ◀─▶ 4, 1 ◀─▶ 5, ... each with its g-th part
+//                                      of the tensor, then all-gather in each node: every GPU's link carries 1/g.
 //
 //     across   any all-reduce, among the leaders, or among the GPUs that hold the same shard
 //     group    how many workers in a row are a node: those of the cluster's nodes, or a number. On a flat network a
-//     ring
-//              inside and a ring across are the two-level ring, or rows and columns of a torus: 2(g-1) + 2(n-1) steps
-//              instead of 2(gn-1).
+//              ring inside and a ring across are the two-level ring, or rows and columns of a torus: 2(g-1) + 2(n-1)
+//              steps instead of 2(gn-1).
 //
 // A rank begins a part when all that it did in the part before is complete. The last node may have fewer workers than
 // the others; shards need nodes of one size.
 //
-// With nodes of one size all leaders (all shards) are ready together, and the times add up. Tree inside, K = ceil(log2
-// g):
-//     T = K (o + alpha + W/B) + K W/gamma  +  T_across(n, W)  +  K (o + alpha + W/B)      less o where g is no power of
-//     2
-// ps inside: o + alpha + (g-1) W/B + (g-1) W/gamma + T_across(n, W) + alpha + max(o + (g-1) W/B, (g-1) o + W/B)
-// ring inside: (g-1) (o + alpha + ceil(W/g)/B + ceil(W/g)/gamma) + T_across(n, ceil(W/g)) + (g-1) (o + alpha +
-// ceil(W/g)/B)
+// With nodes of one size all leaders (all shards) are ready together, and the times add up, T_x = T_across(n, .):
+//     tree inside   K (2 (o + alpha + W/B) + W/gamma) + T_x(W), K = ceil(log2 g), less o where g is no power of 2
+//     ps inside     o + alpha + (g-1) (W/B + W/gamma) + T_x(W) + alpha + max(o + (g-1) W/B, (g-1) o + W/B)
+//     ring inside   (g-1) (2 (o + alpha + w/B) + w/gamma) + T_x(w), w = ceil(W/g)
 //
 // Sources: Mikami et al., "Massively distributed SGD: ImageNet/ResNet-50 training in a flash" (2018), 2D-torus
 // all-reduce; Jia et al., "Highly scalable deep learning training system with mixed-precision" (2018), hierarchical

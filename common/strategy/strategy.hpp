@@ -18,7 +18,7 @@ struct ParameterSpec {
     std::string name;
     std::string help;
     std::string otherwise;  // the default
-    std::vector<std::string> choices;
+    std::vector<std::string> choices = {};
     std::int64_t lowest = 0;
     std::int64_t highest = 0;
     bool takes_integer() const { return lowest != 0 || highest != 0; }

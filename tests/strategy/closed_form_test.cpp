@@ -3,6 +3,7 @@
 #include "tests/support/fake_port.hpp"
 #include "tests/support/strategy_cases.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -40,6 +41,67 @@ TEST(ClosedForm, of_a_tree_of_four) {
     EXPECT_NEAR(seconds("tree", 4, 1'000'000, simple_cost()), 4 * 4.012 * kMs + 2 * kMs, 1e-12);
     EXPECT_NEAR(seconds("tree", 3, 1'000'000, simple_cost()), 4 * 4.012 * kMs + 2 * kMs - 2 * kUs, 1e-12);
     EXPECT_NEAR(seconds("tree", 5, 1'000'000, simple_cost()), 6 * 4.012 * kMs + 3 * kMs - 2 * kUs, 1e-12);
+}
+
+// Four segments of 1 MB, m = 1.01 ms each way and a sum of s = 0.25 ms. Up the chain the first one needs o + m + s a
+// hop; each further one m + s more, since its overhead is over while its receiver adds the one before. Down: o + m a
+// hop, then o + m a segment, as nothing hides the overhead of who sends all the time.
+TEST(ClosedForm, of_a_chain_in_segments) {
+    const double m = 1.01 * kMs;
+    const double s = 0.25 * kMs;
+    const double o = 2 * kUs;
+    EXPECT_NEAR(seconds("tree(shape=chain,segments=4)", 4, 1'000'000, simple_cost()),
+                3 * (o + m + s) + 3 * (m + s) + (3 + 3) * (o + m), 1e-12);
+    EXPECT_NEAR(seconds("tree(shape=chain,segments=4)", 8, 1'000'000, simple_cost()),
+                7 * (o + m + s) + 3 * (m + s) + (7 + 3) * (o + m), 1e-12);
+}
+
+// Two levels of two children. Up: the second child's overhead passes while the first one is received, so a level is
+// o + 2 (m + s), and each further segment 2 (m + s). Down: two sends a level, and two for each further segment.
+TEST(ClosedForm, of_a_binary_tree_of_seven) {
+    const double o = 2 * kUs;
+    const auto expected_s = [&](double segments) {
+        const double m = 10 * kUs + 4 * kMs / segments;
+        const double s = 1 * kMs / segments;
+        return 2 * o + (2 + segments - 1) * 2 * (m + s) + (2 + segments - 1) * 2 * (o + m);
+    };
+    EXPECT_NEAR(seconds("tree(shape=binary)", 7, 1'000'000, simple_cost()), expected_s(1), 1e-12);
+    EXPECT_NEAR(seconds("tree(shape=binary,segments=8)", 7, 1'000'000, simple_cost()), expected_s(8), 1e-12);
+    // Three children on one level: a star of four, like a server's but one after another.
+    const double star_s = o + 3 * (4.01 + 1) * kMs + 3 * 4.012 * kMs;
+    EXPECT_NEAR(seconds("tree(shape=k-ary)", 4, 1'000'000, simple_cost()), star_s, 1e-12);
+}
+
+// 0 has the only child 2, which has 1 and 3, and the same from the other end; halves of 2 MB: m = 2.01 ms, s = 0.5 ms.
+TEST(ClosedForm, of_a_double_tree_of_four) {
+    const double m = 2.01 * kMs;
+    const double s = 0.5 * kMs;
+    const double o = 2 * kUs;
+    EXPECT_NEAR(seconds("double-tree", 4, 1'000'000, simple_cost()), 2 * o + 3 * (m + s) + 3 * (o + m), 1e-12);
+}
+
+// Two steps a level and two a segment, each way: as the formula's text has it.
+TEST(ClosedForm, of_a_double_tree_is_bounded_by_its_text) {
+    for (std::int32_t p = 2; p <= 300; ++p) {
+        for (const std::uint32_t segments : {1u, 2u, 5u}) {
+            const StrategyChoice choice = testing::strategy_named(fmt::format("double-tree(segments={})", segments));
+            const auto depth = static_cast<std::uint32_t>(std::bit_width(static_cast<std::uint32_t>(p - 1)));
+            EXPECT_LE(choice.strategy->contract(testing::case_of(choice, p)).steps, 2 * (2 * (depth + segments) - 1))
+                << p << " " << segments;
+        }
+    }
+}
+
+// 1024 workers, 100 MB, sums free: a pipelined tree comes down to 2 x 2 W/B, since inner ranks have all of it from two
+// children, a double tree to 2 W/B, and the chain, too long here, to nothing like it.
+TEST(ClosedForm, of_pipelined_trees_comes_close_to_what_their_links_allow) {
+    const CostModel cost(cluster_of({{0, 10 * kUs, 1e9}}, 0, std::numeric_limits<double>::infinity(), 1e9));
+    const double wire_s = 0.1;
+    EXPECT_GT(seconds("tree(shape=binary,segments=256)", 1024, 25'000'000, cost), 4 * wire_s);
+    EXPECT_LT(seconds("tree(shape=binary,segments=256)", 1024, 25'000'000, cost), 4.3 * wire_s);
+    EXPECT_GT(seconds("double-tree(segments=128)", 1024, 25'000'000, cost), 2 * wire_s);
+    EXPECT_LT(seconds("double-tree(segments=128)", 1024, 25'000'000, cost), 2.3 * wire_s);
+    EXPECT_NEAR(seconds("tree", 1024, 25'000'000, cost), 20 * (wire_s + 10 * kUs), 1e-9);
 }
 
 // Chunks of 1 MB: 6 steps of 1.012 ms, 3 sums of 0.25 ms.
@@ -143,7 +205,10 @@ TEST(ClosedForm, is_the_played_schedule_where_no_link_is_shared) {
     const CostModel cost = simple_cost();
     for (std::int32_t p = 1; p <= 70; ++p) {
         for (const std::uint64_t elements : {0, 1, 63, 64, 65, 1000, 100'000}) {
-            for (const char* const name : {"tree", "ring", "halving-doubling", "recursive-doubling"}) {
+            for (const char* const name :
+                 {"tree", "tree(segments=3)", "tree(shape=binary,segments=2)", "tree(shape=k-ary,segments=5)",
+                  "tree(arity=7,shape=k-ary)", "tree(shape=chain,segments=4)", "double-tree", "double-tree(segments=3)",
+                  "ring", "halving-doubling", "recursive-doubling"}) {
                 const StrategyChoice choice = testing::strategy_named(name);
                 const bool folds = !std::has_single_bit(static_cast<std::uint32_t>(p));
                 if (folds && choice.strategy->name == "halving-doubling") continue;  // below
@@ -176,7 +241,8 @@ TEST(ClosedForm, text_is_short_and_complete) {
             EXPECT_NE(strategy.closed_form.find(symbol), std::string_view::npos) << strategy.name << " " << symbol;
     }
     EXPECT_EQ(find_strategy("tree")->closed_form,
-              "2 K (o + alpha + W/B) + K W/gamma, K = ceil(log2 p); - o if p is not a power of 2");
+              "2 K (o + alpha + W/B) + K W/gamma, K = ceil(log2 p); - o if p is not a power of 2; "
+              "S segments: (D + S - 1) k (2 (o + alpha + W/(S B)) + W/(S gamma)), depth D, k children");
     EXPECT_EQ(find_strategy("ring")->closed_form, "2 (p-1) (o + alpha + ceil(W/p)/B) + (p-1) ceil(W/p)/gamma");
 }
 

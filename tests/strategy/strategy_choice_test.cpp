@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <set>
 
 namespace coppice {
@@ -30,7 +31,8 @@ UserErrorParts error_of(std::string_view text) {
 
 TEST(Registry, finds_strategies_by_name) {
     const std::vector<std::string> names = strategy_names();
-    for (const char* const name : {"ps", "tree", "ring", "halving-doubling", "recursive-doubling", "hierarchical"})
+    for (const char* const name :
+         {"ps", "tree", "double-tree", "ring", "halving-doubling", "recursive-doubling", "hierarchical"})
         EXPECT_EQ(std::count(names.begin(), names.end(), name), 1) << name;
     EXPECT_EQ(std::set<std::string>(names.begin(), names.end()).size(), names.size());
     ASSERT_NE(find_strategy("ring"), nullptr);
@@ -119,6 +121,7 @@ CostModel cost_on(const char* name) {
     Cluster cluster;
     cluster.name = name;
     cluster.link.segments = {{0, 1e-6, 1e9}};
+    cluster.device.sum_bytes_per_s = std::numeric_limits<double>::infinity();
     return CostModel(cluster);
 }
 
@@ -149,6 +152,43 @@ TEST(Settle, says_why_nothing_can_be_decided) {
               "by-length is chosen by cost, which needs a cluster");
     EXPECT_EQ(settle({&open, {}}, {4, {}, 1}, 10, 4, &odd).refusal, "knows no odd clusters");
     EXPECT_EQ(settle({&open, {}}, {13, {}, 1}, 10, 4, nullptr).refusal, "is superstitious");
+}
+
+// Of a chain of p in S segments the time is near (p - 2 + S) (2 alpha + 2 W/(S B)), least at S = sqrt((p-2) W/B/alpha):
+// 8 workers, 4 MB at 1e9 bytes/s and 1 us: 155. Of the powers of two 128 takes (6 + 128) x 64.5 us, 256 takes 262
+// x 33.25.
+TEST(Settle, chooses_segments_by_cost) {
+    const CostModel cost = cost_on("even");
+    const auto settled = [&](const char* text, std::uint64_t elements) {
+        const Settled result = settle(parsed(text), {8, {}, 1}, elements, 4, &cost);
+        EXPECT_FALSE(result.refusal);
+        EXPECT_FALSE(is_open(result.choice));
+        return result.choice.canonical();
+    };
+    EXPECT_TRUE(is_open(parsed("tree(segments=auto)")));
+    EXPECT_EQ(settled("tree(segments=auto,shape=chain)", 1'000'000), "tree(segments=128,shape=chain)");
+    // Nothing to gain: more messages only cost more latencies, and none is shorter than an element.
+    EXPECT_EQ(settled("tree(segments=auto,shape=chain)", 0), "tree(shape=chain)");
+    EXPECT_EQ(settled("tree(segments=auto,shape=chain)", 1), "tree(shape=chain)");
+    // The root of a binomial tree of 8 has three children and is busy with them from the first to the last byte.
+    EXPECT_EQ(settled("tree(segments=auto)", 1'000'000), "tree");
+    EXPECT_EQ(settle(parsed("double-tree(segments=auto)"), {8, {}, 1}, 10, 4, nullptr).refusal,
+              "double-tree(segments=auto) is chosen by cost, which needs a cluster");
+    EXPECT_EQ(settle(parsed("tree(segments=auto,arity=4)"), {8, {}, 1}, 10, 4, &cost).refusal,
+              "arity is for shape=k-ary, not for shape=binomial");
+    for (const char* const text :
+         {"tree(segments=auto,shape=chain)", "tree(segments=auto,shape=binary)", "double-tree(segments=auto)"}) {
+        const StrategyChoice chosen = settle(parsed(text), {8, {}, 1}, 1'000'000, 4, &cost).choice;
+        const auto seconds = [&](std::string_view segments) {
+            CollectiveCase collective{8, chosen.parameters, 1};
+            collective.parameters["segments"] = segments;
+            return chosen.strategy->closed_form_s(collective, 1'000'000, 4, cost);
+        };
+        const double best_s = seconds(chosen.parameters.at("segments"));
+        EXPECT_LT(best_s, seconds("1")) << text;
+        for (int segments = 1; segments <= 1024; segments *= 2)
+            EXPECT_LE(best_s, seconds(std::to_string(segments))) << text << " " << segments;
+    }
 }
 
 }  // namespace

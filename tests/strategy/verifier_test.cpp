@@ -169,14 +169,14 @@ TEST(Verifier, copies_and_sums_between_buffers) {
 TEST(Verifier, refuses_a_false_declaration_of_uniformity) {
     for (const char* const name : {"tree", "ps"}) {
         Schedule schedule = testing::schedule_of(testing::strategy_named(name), 8);
-        // ps has rounds of its own in each phase: give it two that differ.
+        ASSERT_EQ(schedule.phases[0].rounds, 1u);
+        // A second round with nothing in it differs from the first.
         const auto rule = schedule.phases[0].rule;
-        if (schedule.phases[0].rounds == 1) {
-            schedule.phases[0].rounds = 2;
-            schedule.phases[0].rule = [rule](Rank rank, std::uint32_t round, RoundOps& ops) {
-                if (round == 0) rule(rank, round, ops);
-            };
-        }
+        schedule.phases[0].rounds = 2;
+        schedule.phases[0].rule = [rule](Rank rank, std::uint32_t round, RoundOps& ops) {
+            if (round == 0) rule(rank, round, ops);
+        };
+        schedule.phases[0].uniform = false;
         EXPECT_EQ(finding(schedule), "proved") << name;
         schedule.phases[0].uniform = true;
         expect_finding(schedule, "is declared uniform, but round 1 ");

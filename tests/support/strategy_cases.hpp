@@ -12,8 +12,7 @@
 
 namespace coppice::testing {
 
-// Parameters with choices get each of them, those that may be an integer some small one besides, or instead of their
-// default where there are no choices.
+// Parameters get each of their choices and their default, those that may be an integer some small one besides.
 inline std::vector<StrategyChoice> strategy_variants() {
     std::vector<StrategyChoice> variants;
     for (const Strategy& strategy : strategies()) {
@@ -23,6 +22,9 @@ inline std::vector<StrategyChoice> strategy_variants() {
             std::vector<std::string> values;
             for (const std::string& choice : spec.choices)
                 if (choice != "auto") values.push_back(choice);  // left open: there is no schedule for it yet
+            const bool default_is_number = spec.takes_integer() && spec.otherwise != "auto";
+            if (default_is_number && std::find(values.begin(), values.end(), spec.otherwise) == values.end())
+                values.push_back(spec.otherwise);
             if (spec.takes_integer())
                 values.push_back(std::to_string(std::clamp<std::int64_t>(4, spec.lowest, spec.highest)));
             for (const StrategyChoice& choice : open) {
