@@ -6,10 +6,9 @@ namespace coppice {
 namespace {
 
 std::optional<std::string> refuses(std::int64_t workers, const Cluster& cluster) {
-    if (workers == 1) return std::nullopt;
-    if (cluster.gpus_per_node > 1) return "the closed forms know one GPU a node; use the engine sim";
-    if (cluster.fabric.backplane_bytes_per_s) return "the closed forms know no backplane; use the engine sim";
-    return std::nullopt;
+    const auto refusal = closed_forms_refuse(workers, cluster);
+    if (!refusal) return std::nullopt;
+    return *refusal + "; use the engine sim";
 }
 
 std::vector<double> run(const std::vector<EngineJob>& jobs) {

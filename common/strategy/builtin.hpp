@@ -16,6 +16,9 @@ Strategy hierarchical();
 Strategy halving_doubling();
 Strategy recursive_doubling();
 
+// auto.cpp: chooses among the others.
+Strategy auto_choice();
+
 // measured.cpp: times without a schedule.
 Strategy measured();
 

@@ -54,7 +54,8 @@ const std::vector<ParameterSpec>& specs() {
          .otherwise = "node",
          .choices = {"node"},
          .lowest = 2,
-         .highest = 1024}};
+         .highest = 1024,
+         .tried = {"2", "4", "8", "16", "32"}}};
     return table;
 }
 

@@ -22,8 +22,13 @@ const std::vector<Strategy>& measured_strategies() {
     return table;
 }
 
+const std::vector<Strategy>& choosing_strategies() {
+    static const std::vector<Strategy> table = {builtin::auto_choice()};
+    return table;
+}
+
 const Strategy* find_strategy(std::string_view name) {
-    for (const auto* table : {&strategies(), &measured_strategies()}) {
+    for (const auto* table : {&strategies(), &measured_strategies(), &choosing_strategies()}) {
         const auto found =
             std::find_if(table->begin(), table->end(), [&](const Strategy& s) { return s.name == name; });
         if (found != table->end()) return &*found;
@@ -39,8 +44,16 @@ std::vector<std::string> strategy_names() {
 
 std::vector<std::string> all_strategy_names() {
     std::vector<std::string> names = strategy_names();
-    for (const Strategy& strategy : measured_strategies()) names.emplace_back(strategy.name);
+    for (const auto* table : {&measured_strategies(), &choosing_strategies()})
+        for (const Strategy& strategy : *table) names.emplace_back(strategy.name);
     return names;
+}
+
+std::optional<std::string> closed_forms_refuse(std::int64_t workers, const Cluster& cluster) {
+    if (workers == 1) return std::nullopt;
+    if (cluster.gpus_per_node > 1) return "the closed forms know one GPU a node";
+    if (cluster.fabric.backplane_bytes_per_s) return "the closed forms know no backplane";
+    return std::nullopt;
 }
 
 namespace builtin {

@@ -17,7 +17,8 @@ ParameterSpec segments_parameter() {
             .otherwise = "1",
             .choices = {"auto"},
             .lowest = 1,
-            .highest = kMostSegments};
+            .highest = kMostSegments,
+            .tried = {"auto"}};
 }
 
 // More pieces than elements would be empty messages. The time falls with their number and then rises, but not always

@@ -21,6 +21,7 @@ struct ParameterSpec {
     std::vector<std::string> choices = {};
     std::int64_t lowest = 0;
     std::int64_t highest = 0;
+    std::vector<std::string> tried = {};  // besides the default, by the strategy `auto`
     bool takes_integer() const { return lowest != 0 || highest != 0; }
 };
 
@@ -80,10 +81,16 @@ const std::vector<Strategy>& strategies();
 // Those without, which only the closed form can price: times of the cluster file.
 const std::vector<Strategy>& measured_strategies();
 
-// Of either kind; nullptr if there is none of that name.
+// Those that only choose among others: settle() turns them into what they choose.
+const std::vector<Strategy>& choosing_strategies();
+
+// Of any kind; nullptr if there is none of that name.
 const Strategy* find_strategy(std::string_view name);
 std::vector<std::string> strategy_names();      // of those with a schedule
-std::vector<std::string> all_strategy_names();  // of both
+std::vector<std::string> all_strategy_names();  // of all
+
+// Why closed forms say nothing of so many workers on this cluster, or nothing.
+std::optional<std::string> closed_forms_refuse(std::int64_t workers, const Cluster& cluster);
 
 // A strategy with its parameters as a user writes it: "ring", "ps(placement=dedicated)".
 struct StrategyChoice {

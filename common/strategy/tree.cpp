@@ -57,7 +57,8 @@ const std::vector<ParameterSpec>& specs() {
         {.name = "shape",
          .help = "binomial; binary or k-ary, whose inner ranks have 2 or `arity` children; chain",
          .otherwise = "binomial",
-         .choices = {"binomial", "binary", "k-ary", "chain"}},
+         .choices = {"binomial", "binary", "k-ary", "chain"},
+         .tried = {"binary", "chain"}},
         {.name = "arity", .help = "children of a rank, shape=k-ary only", .otherwise = "3", .lowest = 3, .highest = 64},
         segments_parameter()};
     return table;

@@ -56,8 +56,9 @@ std::string list_strategies() {
     TextTable table({{"strategy", Align::Left}, {"", Align::Left}});
     for (const Strategy& strategy : strategies()) table.row({std::string(strategy.name), std::string(strategy.help)});
     TextTable measured({{"without a schedule", Align::Left}, {"", Align::Left}});
-    for (const Strategy& strategy : measured_strategies())
-        measured.row({std::string(strategy.name), std::string(strategy.help)});
+    for (const auto* table_of : {&measured_strategies(), &choosing_strategies()})
+        for (const Strategy& strategy : *table_of)
+            measured.row({std::string(strategy.name), std::string(strategy.help)});
     return table.text() + "\n" + measured.text();
 }
 
