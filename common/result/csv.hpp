@@ -28,6 +28,19 @@ std::string csv_text(const T& value) {
         return fmt::format("{}", value);
 }
 
+// The names of all members, likewise.
+template <class R, class Visit>
+std::string csv_header_of(Visit&& visit) {
+    const R record{};
+    std::string text;
+    visit(record, [&](const char* name, const auto&) {
+        text += name;
+        text += ',';
+    });
+    text.back() = '\n';
+    return text;
+}
+
 // All members of a record, in the order of visit, with a line break.
 template <class R, class Visit>
 std::string csv_line_of(const R& record, Visit&& visit) {

@@ -9,12 +9,12 @@ namespace coppice::builtin {
 
 // One each from the file of that name.
 Strategy tree();
-Strategy double_tree();
 Strategy ring();
 Strategy ps();
 Strategy hierarchical();
 Strategy halving_doubling();
 Strategy recursive_doubling();
+Strategy double_tree();
 
 // auto.cpp: chooses among the others.
 Strategy auto_choice();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 namespace coppice {
 
@@ -58,10 +59,20 @@ std::vector<Ranked> rank_strategies(const std::vector<StrategyChoice>& candidate
         ranked.push_back(std::move(one));
     }
     constexpr double kLast = std::numeric_limits<double>::infinity();
-    std::stable_sort(ranked.begin(), ranked.end(), [kLast](const Ranked& a, const Ranked& b) {
-        return a.seconds.value_or(kLast) < b.seconds.value_or(kLast);
-    });
-    return ranked;
+    constexpr double kEqual = 1 + 1e-9;
+    std::vector<std::size_t> order(ranked.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    const auto seconds = [&](std::size_t i) { return ranked[i].seconds.value_or(kLast); };
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return seconds(a) < seconds(b); });
+    for (auto first = order.begin(); first != order.end();) {
+        const auto end =
+            std::find_if(first, order.end(), [&](std::size_t i) { return seconds(i) > kEqual * seconds(*first); });
+        std::sort(first, end);
+        first = end;
+    }
+    std::vector<Ranked> sorted;
+    for (const std::size_t i : order) sorted.push_back(std::move(ranked[i]));
+    return sorted;
 }
 
 }  // namespace coppice

@@ -22,8 +22,8 @@ struct Ranked {
 // their ParameterSpec says is worth trying. None that needs machines besides the workers'.
 const std::vector<StrategyChoice>& auto_candidates();
 
-// The fastest first, of equals in the order of `candidates`; those that are refused at the end. Two candidates that
-// become the same choice are one.
+// The fastest first, of equals (to 1e-9: formulas round differently) in the order of `candidates`; those that are
+// refused at the end. Two candidates that become the same choice are one.
 std::vector<Ranked> rank_strategies(const std::vector<StrategyChoice>& candidates, const CollectiveCase& collective,
                                     std::uint64_t elements, std::uint32_t element_bytes, const CostModel& cost);
 

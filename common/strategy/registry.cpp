@@ -9,10 +9,10 @@ namespace coppice {
 const std::vector<Strategy>& strategies() {
     static const std::vector<Strategy> table = {builtin::ps(),
                                                 builtin::tree(),
-                                                builtin::double_tree(),
                                                 builtin::ring(),
                                                 builtin::halving_doubling(),
                                                 builtin::recursive_doubling(),
+                                                builtin::double_tree(),
                                                 builtin::hierarchical()};
     return table;
 }

@@ -18,6 +18,9 @@ struct Command {
 const std::vector<Command>& commands();
 
 int run_predict(const std::vector<std::string>& arguments);
+int run_explain(const std::vector<std::string>& arguments);
+int run_crossover(const std::vector<std::string>& arguments);
+int run_rules(const std::vector<std::string>& arguments);
 int run_list(const std::vector<std::string>& arguments);
 int run_show(const std::vector<std::string>& arguments);
 int run_check(const std::vector<std::string>& arguments);

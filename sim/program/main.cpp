@@ -21,7 +21,7 @@ std::string overview() {
         "coppice predicts the speedup of data-parallel training on 1 to 1024 GPUs under a parameter server,\n"
         "a reduction tree or a ring, from a scenario file.\n\n"
         "Usage: coppice COMMAND [arguments]\n\nCommands:\n";
-    for (const Command& command : commands()) text += fmt::format("  {:<10}{}\n", command.name, command.help);
+    for (const Command& command : commands()) text += fmt::format("  {:<11}{}\n", command.name, command.help);
     text +=
         "\n  coppice COMMAND --help    options and examples of a command\n"
         "  coppice --version\n\n"

@@ -5,11 +5,10 @@
 #include "common/program/sweep_options.hpp"
 #include "common/result/atomic_file.hpp"
 #include "common/result/context.hpp"
-#include "common/scenario/gpu_list.hpp"
 #include "common/step/all_reduce.hpp"
 #include "common/step/prediction.hpp"
-#include "common/units/size_list.hpp"
 #include "sim/engine.hpp"
+#include "sim/program/all_reduce_input.hpp"
 #include "sim/program/command.hpp"
 #include "sim/program/figures.hpp"
 #include "sim/program/held_signals.hpp"
@@ -122,57 +121,9 @@ int predict_steps(const Arguments& read, const Manner& manner, const std::vector
     return 0;
 }
 
-const Element& read_element(const Arguments& read, const std::string& otherwise) {
-    std::vector<std::string> known;
-    for (const Element& one : kElements) known.emplace_back(one.name);
-    const std::string given = read.has("type") ? read.text("type") : otherwise;
-    const Element* element = find_element(given);
-    if (!element) choice(read, "type", known);  // throws, with what would have been right
-    return *element;
-}
-
-std::vector<std::uint64_t> read_sizes(const Arguments& read, const Element& element) {
-    const SourceLocation where{"--bytes", 0, 0};
-    const std::vector<std::uint64_t> sizes =
-        parse_size_list(read.has("bytes") ? read.text("bytes") : "64 KiB..32 MiB", where);
-    require_whole_elements(sizes, element, where);
-    return sizes;
-}
-
-// What is asked for, and the tree to echo it with: the cluster, or the scenario that it comes from.
-struct AllReduceInput {
-    AllReduceSweep sweep;
-    config::Value tree;
-};
-
-AllReduceInput of_scenario(const Arguments& read) {
-    const Scenario scenario = load_scenario(read.text("scenario"), sweep_settings(read));
-    const Element& element = read_element(read, scenario.workload.gradient_type);
-    return {{CostModel(scenario.cluster), parse_strategies(scenario.strategies, {scenario.name, 0, 0}, ""),
-             scenario.gpus, read_sizes(read, element), element, scenario.name, scenario.hash, scenario.seed},
-            scenario.tree};
-}
-
-AllReduceInput of_cluster(const Arguments& read) {
-    for (const auto& [option, what] : {std::pair{"cluster", "--cluster FILE|NAME"}, std::pair{"gpus", "--gpus LIST"}})
-        if (!read.has(option))
-            throw UserError({{"command line", 0, 0},
-                             "",
-                             "no scenario",
-                             fmt::format("{}, or a scenario", what),
-                             "usage: " + kHelp.usage});
-    const LoneCluster lone = load_cluster(read.text("cluster"), "--cluster", set_options(read));
-    const Element& element = read_element(read, "fp32");
-    const std::vector<std::string> strategies =
-        read.has("strategy") ? split_strategy_list(read.text("strategy")) : strategy_names();
-    return {{CostModel(lone.cluster), parse_strategies(strategies, {"--strategy", 0, 0}, ""),
-             parse_gpu_list(read.text("gpus"), {"--gpus", 0, 0}, ""), read_sizes(read, element), element, "", "", 0},
-            lone.tree};
-}
-
 int predict_all_reduces(const Arguments& read, const Manner& manner, const std::vector<std::string>& arguments) {
     const bool with_scenario = read.has("scenario");
-    const AllReduceInput input = with_scenario ? of_scenario(read) : of_cluster(read);
+    const AllReduceInput input = read_all_reduce_input(read, kHelp, {.sizes = "64 KiB..32 MiB"});
     if (manner.folder) prepare_folder(*manner.folder);
     const std::vector<Record> records =
         coppice::predict_all_reduces(input.sweep, plan_all_reduces(input.sweep), manner.make_engine());
@@ -194,12 +145,10 @@ int predict_all_reduces(const Arguments& read, const Manner& manner, const std::
 
 int run_predict(const std::vector<std::string>& arguments) {
     po::options_description options;
-    options.add_options()("scenario", po::value<std::string>())(
-        "bytes,b", po::value<std::string>()->value_name("LIST"),
-        "predicts all-reduces of these sizes alone: '1 MiB', '64 KiB..32 MiB' (doubles; the default without a "
-        "scenario), '1 kB..1 GB:*10'")("type,t", po::value<std::string>()->value_name("NAME"),
-                                       "of what is summed in them: float32, float64, float16, bfloat16, int32 or "
-                                       "int64; default: the scenario's, else float32");
+    options.add_options()("scenario", po::value<std::string>());
+    add_all_reduce_options(options,
+                           "predicts all-reduces of these sizes alone: '1 MiB', '64 KiB..32 MiB' (doubles; the default "
+                           "without a scenario), '1 kB..1 GB:*10'");
     add_sweep_options(options);
     options.add_options()("engine,e", po::value<std::string>()->default_value("sim")->value_name("NAME"),
                           "sim (discrete events, SimGrid) or closed-form (formulas)")(

@@ -13,7 +13,7 @@ test_help_of_each_command_has_an_example() {
     prints "Example:"
     prints "Exit codes:"
     cp out overview
-    for command in predict compare list show check fit figure; do
+    for command in predict explain crossover rules compare list show check fit figure; do
         holds "coppice --help names $command" grep -qE "^  $command " overview
         run "$command" --help
         exits 0
