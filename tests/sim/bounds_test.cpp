@@ -26,9 +26,10 @@ double bound_s(std::int32_t p, double bytes, std::uint32_t steps) {
     return std::max(2.0 * (p - 1) / p * bytes / kB, std::min(testing::ceil_log2(p), steps) * kAlpha_s);
 }
 
-// A dedicated server has p W to receive and p W to send, both at once at best, and a sum takes two messages in a row.
-double bound_with_server_s(std::int32_t p, double bytes) {
-    return std::max(p * bytes / kB, 2 * kAlpha_s);
+// A worker sends W and is sent W; S dedicated servers have p W to receive and p W to send among them. Both ways at once
+// at best, and a sum takes two messages in a row.
+double bound_with_servers_s(std::int32_t p, double bytes, std::int32_t servers) {
+    return std::max(std::max(1.0, static_cast<double>(p) / servers) * bytes / kB, 2 * kAlpha_s);
 }
 
 const std::vector<std::uint64_t> kElements{1, 250, 25'000, 2'500'000};
@@ -48,11 +49,11 @@ TEST(Bounds, hold_for_every_strategy) {
         for (const std::int32_t p : {2, 3, 4, 7, 8, 13, 32}) {
             if (testing::refused(choice, p)) continue;
             const std::uint32_t steps = choice.strategy->contract(testing::case_of(choice, p)).steps;
-            const bool servers = testing::schedule_of(choice, p).servers() > 0;
+            const std::int32_t servers = testing::schedule_of(choice, p).servers();
             const std::vector<double> seconds = simulated_s(choice, p, reference_cluster());
             for (std::size_t i = 0; i < seconds.size(); ++i) {
                 const double bytes = 4.0 * static_cast<double>(kElements[i]);
-                const double least_s = servers ? bound_with_server_s(p, bytes) : bound_s(p, bytes, steps);
+                const double least_s = servers > 0 ? bound_with_servers_s(p, bytes, servers) : bound_s(p, bytes, steps);
                 EXPECT_GE(seconds[i], least_s * (1 - 1e-9))
                     << choice.canonical() << " p=" << p << " elements=" << kElements[i];
             }

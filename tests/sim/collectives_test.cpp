@@ -142,6 +142,8 @@ TEST(ClosedForms, of_all_strategies_are_what_is_simulated) {
         for (const std::int32_t p : {2, 3, 5, 8, 13, 16, 33, 64}) {
             const CollectiveCase collective = testing::case_of(choice, p);
             if (choice.strategy->refuses(collective)) continue;
+            const auto servers = choice.parameters.find("servers");
+            if (servers != choice.parameters.end() && servers->second == "all" && p > 16) continue;  // a minute
             const Schedule schedule = choice.strategy->schedule(collective);
             const std::vector<std::uint64_t> sizes{250, 2'500, 250'000, 25'000'000};
             std::vector<SimJob> jobs;
@@ -159,6 +161,34 @@ TEST(ClosedForms, of_all_strategies_are_what_is_simulated) {
             }
         }
     }
+}
+
+// Servers on all workers, long messages, sums free: every link carries (p-1)/p W each way twice, as a ring's.
+// Partitions cost latencies, 2 us a piece here, and gain nothing where a worker's link is what is full.
+TEST(ParameterServers, on_all_workers_are_as_good_as_a_ring) {
+    for (const std::int32_t p : {2, 3, 8, 16}) {
+        const double wire_s = 2.0 * (p - 1) / p * 1e8 / kB;
+        for (const char* const name :
+             {"ps(servers=all)", "ps(partitions=4,servers=all)", "ps(pull=each,servers=all)"}) {
+            const double simulated_s =
+                simulate_once(shipped(name, p), bind(25'000'000, 4), reference_cluster()).total_s;
+            EXPECT_GE(simulated_s, wire_s) << name << " " << p;
+            EXPECT_LE(simulated_s, 1.02 * wire_s) << name << " " << p;
+        }
+    }
+}
+
+// Each dedicated server has p W/S in and as much out. With pull=each and many partitions both go on at the same time.
+TEST(ParameterServers, that_are_dedicated_share_the_load_and_overlap_both_ways) {
+    const std::int32_t p = 8;
+    const auto simulated_s = [&](const char* name) {
+        return simulate_once(shipped(name, p), bind(25'000'000, 4), reference_cluster()).total_s;
+    };
+    const double one_way_s = p * 1e8 / kB;
+    EXPECT_NEAR(simulated_s("ps(placement=dedicated)"), 2 * one_way_s, 0.01 * one_way_s);
+    EXPECT_NEAR(simulated_s("ps(placement=dedicated,servers=4)"), 2 * one_way_s / 4, 0.01 * one_way_s);
+    EXPECT_NEAR(simulated_s("ps(placement=dedicated,pull=each,partitions=64)"), one_way_s * (1 + 1.0 / 64),
+                0.02 * one_way_s);
 }
 
 TEST(Contention, a_backplane_below_the_sum_of_the_links_slows_the_ring_by_their_ratio) {

@@ -42,12 +42,14 @@ TEST(AutoCandidates, are_every_strategy_and_need_no_other_machine) {
 
 // 16 ranks, 1 us, 1 GB/s. 4 bytes: recursive doubling has the fewest latencies, 4; a server would have 2, but its
 // overheads of 1 us each, 15 one after another. 100 MB: halving-doubling and the ring both send 2 x 15/16 W, but it has
-// 8 latencies, the ring 30. Of 3 workers, 100 MB: a ring needs no folding.
+// 8 latencies, the ring 30; servers on all would have 2, but 31 overheads. Of 3 workers, 100 MB: no folding, and
+// servers on all have 2 latencies and 5 overheads, a ring 4 and 4; with overheads of 3 us the ring is ahead.
 TEST(Auto, takes_what_theory_says) {
     const CostModel cost(flat_cluster(1e-6, 1e9, 1e-6));
     EXPECT_EQ(chosen(16, 1, cost), "recursive-doubling");
     EXPECT_EQ(chosen(16, 25'000'000, cost), "halving-doubling");
-    EXPECT_EQ(chosen(3, 25'000'000, cost), "ring");
+    EXPECT_EQ(chosen(3, 25'000'000, cost), "ps(servers=all)");
+    EXPECT_EQ(chosen(3, 25'000'000, CostModel(flat_cluster(1e-6, 1e9, 3e-6))), "ring");
     EXPECT_EQ(chosen(1, 1000, cost), "ps");  // nothing to do: the first of equals
 }
 

@@ -43,7 +43,11 @@ TEST(Registry, finds_strategies_by_name) {
 TEST(StrategyChoice, fills_in_defaults) {
     const StrategyChoice choice = parsed("ps");
     EXPECT_EQ(choice.strategy, find_strategy("ps"));
-    EXPECT_EQ(choice.parameters, (Parameters{{"placement", "colocated"}, {"sum", "arrival"}}));
+    EXPECT_EQ(choice.parameters, (Parameters{{"partitions", "1"},
+                                             {"placement", "colocated"},
+                                             {"pull", "after-all"},
+                                             {"servers", "1"},
+                                             {"sum", "arrival"}}));
     EXPECT_EQ(choice.canonical(), "ps");
 }
 
@@ -67,7 +71,7 @@ TEST(StrategyChoice, suggests_a_strategy) {
 TEST(StrategyChoice, suggests_a_parameter) {
     const UserErrorParts parts = error_of("ps(placment=dedicated)");
     EXPECT_EQ(parts.found, "'placment'");
-    EXPECT_EQ(parts.expected, "a parameter of ps: placement, sum");
+    EXPECT_EQ(parts.expected, "a parameter of ps: placement, sum, servers, partitions, pull");
     EXPECT_EQ(parts.hint, "did you mean 'placement'?");
     EXPECT_EQ(error_of("ring(chunks=4)").expected, "no parameter: ring takes none");
 }
