@@ -24,8 +24,9 @@
 //
 //     T = o + alpha + n W/B  +  n W/gamma  +  alpha + max(o + n W/B, n o + W/B)
 //
-// Otherwise an upper bound, with w = ceil(W / (S K)), of everything one after another; the busiest link has l = max(n,
-// S) messages one way, that of a worker which is a server too m = n + S - 1, pushes and pulls (dedicated: m = l):
+// Otherwise an upper bound, with w = ceil(W / (S K)), of everything one after another; the busiest link has l = n
+// messages one way (dedicated: max(n, S)), that of a worker which is a server too m = n + S - 1, pushes and pulls
+// (dedicated: m = l):
 //
 //     after-all    T <= K ((S + n) o + 2 (alpha + l w/B) + n w/gamma)
 //     each         T <= K ((S + n) o + alpha + m w/B + n w/gamma) + alpha + l w/B

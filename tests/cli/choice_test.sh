@@ -5,7 +5,7 @@
 source "$(dirname "$0")/lib.sh"
 
 test_auto_says_what_it_became() {
-    run predict --cluster ethernet-10g --gpus 8 --bytes '1 kB,100 MB' --strategy auto --engine closed-form --format csv
+    run predict --cluster ethernet-10g --gpus 64 --bytes '1 kB,100 MB' --strategy auto --engine closed-form --format csv
     exits 0
     holds "short: recursive doubling, long: halving-doubling; both were asked for as auto" awk -F, '
         NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
