@@ -243,7 +243,9 @@ TEST(ClosedForm, text_is_short_and_complete) {
     EXPECT_EQ(find_strategy("tree")->closed_form,
               "2 K (o + alpha + W/B) + K W/gamma, K = ceil(log2 p); - o if p is not a power of 2; "
               "S segments: (D + S - 1) k (2 (o + alpha + W/(S B)) + W/(S gamma)), depth D, k children");
-    EXPECT_EQ(find_strategy("ring")->closed_form, "2 (p-1) (o + alpha + ceil(W/p)/B) + (p-1) ceil(W/p)/gamma");
+    EXPECT_EQ(find_strategy("ring")->closed_form,
+              "2 (p-1) (o + alpha + ceil(W/p)/B) + (p-1) ceil(W/p)/gamma; C channels, w = ceil(W/(p C)): at most "
+              "2 (p-1) (C o + alpha + C w/B) + (p-1) C w/gamma");
 }
 
 }  // namespace

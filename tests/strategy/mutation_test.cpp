@@ -84,7 +84,7 @@ std::vector<Mutation> unmatched() {
          }},
         {"wrong channel", "is never received", is_receive,
          [](Broken& b, Site s) {
-             at(b.lists, s).op.channel = 3;
+             at(b.lists, s).op.channel = 77;
              return true;
          }},
         {"receive of nothing", "takes 0 slots, but rank \\d+ lane \\d+ op \\d+ .* has 1", is_receive,

@@ -73,7 +73,7 @@ TEST(StrategyChoice, suggests_a_parameter) {
     EXPECT_EQ(parts.found, "'placment'");
     EXPECT_EQ(parts.expected, "a parameter of ps: placement, sum, servers, partitions, pull");
     EXPECT_EQ(parts.hint, "did you mean 'placement'?");
-    EXPECT_EQ(error_of("ring(chunks=4)").expected, "no parameter: ring takes none");
+    EXPECT_EQ(error_of("recursive-doubling(chunks=4)").expected, "no parameter: recursive-doubling takes none");
 }
 
 TEST(StrategyChoice, suggests_a_value) {
