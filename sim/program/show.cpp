@@ -10,6 +10,7 @@
 #include "common/strategy/strategy.hpp"
 #include "sim/program/command.hpp"
 #include "sim/program/report.hpp"
+#include "sim/program/show_schedule.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -21,7 +22,7 @@ using Align = TextTable::Align;
 
 namespace {
 
-const std::vector<std::string> kKinds{"scenario", "model", "cluster", "strategy"};
+const std::vector<std::string> kKinds{"scenario", "model", "cluster", "strategy", "schedule"};
 
 std::string segments_text(const std::string& name, const std::vector<LinkSegment>& segments) {
     std::string text;
@@ -171,22 +172,85 @@ std::string show(const std::string& kind, const std::string& name, const std::ve
     return cluster_text(read_cluster(config::TableReader(file, "")));
 }
 
+constexpr std::int64_t kMostRanks = 1024;
+
+std::int64_t count_of(const Arguments& read, const char* option) {
+    const auto value = read.values[option].as<std::int64_t>();
+    if (value < 1 || value > kMostRanks)
+        throw UserError({{std::string("--") + option, 0, 0}, "", std::to_string(value), "1 to 1024", ""});
+    return value;
+}
+
+std::string show_schedule(const Arguments& read) {
+    const std::string format = choice(read, "format", {"table", "dot"});
+    const SourceLocation here{"command line", 0, 0};
+    const StrategyChoice asked = parse_strategy(read.text("name"), here, "");
+    const auto workers = static_cast<std::int32_t>(count_of(read, "gpus"));
+    const Settled settled =
+        settle(asked, {workers, {}, static_cast<std::int32_t>(count_of(read, "gpus-per-node"))}, 0, 4, nullptr);
+    if (!settled.refusal && !settled.choice.strategy->schedule)
+        throw UserError({here, "", "'" + asked.canonical() + "'", "a strategy that has a schedule", ""});
+    if (settled.refusal)
+        throw UserError({here, "", fmt::format("'{}' on {} GPUs", asked.canonical(), workers),
+                         "what this strategy can serve", *settled.refusal});
+    const Schedule schedule = settled.choice.strategy->schedule(settled.collective);
+    const Verdict proof = verify(schedule);
+    COPPICE_CHECK(proof.ok(), "{}: {}", schedule.strategy, proof.flaw->message);
+    if (format == "dot") {
+        if (read.has("rank"))
+            throw UserError(
+                {{"--rank", 0, 0}, "", "--rank with --format dot", "all ranks: a message has two ends", ""});
+        return schedule_dot(schedule);
+    }
+    std::optional<Rank> only;
+    if (read.has("rank")) {
+        const auto rank = read.values["rank"].as<std::int64_t>();
+        if (rank < 0 || rank >= schedule.ranks)
+            throw UserError(
+                {{"--rank", 0, 0}, "", std::to_string(rank), fmt::format("0 to {}", schedule.ranks - 1), ""});
+        only = static_cast<Rank>(rank);
+    }
+    return schedule_text(schedule, proof, only);
+}
+
 }  // namespace
 
 int run_show(const std::vector<std::string>& arguments) {
     const HelpText help{
-        "coppice show scenario|model|cluster|strategy NAME [options]",
+        "coppice show scenario|model|cluster|strategy|schedule NAME [options]",
         "Shows one thing in full: layers and counts of a model, the values of a cluster as understood, a\n"
-        "strategy's parameters and closed form, a scenario resolved into one file. NAME may be a file.",
+        "strategy's parameters and closed form, a scenario resolved into one file. NAME may be a file. Of a schedule, "
+        "whose\n"
+        "NAME is a strategy with its parameters: what each rank does in each round, after it was proved.",
         "  coppice show model googlenet\n  coppice show cluster titan\n  coppice show strategy ps\n"
-        "  coppice show scenario firecaffe-nin --set 'cluster.link.bandwidth=10 Gbps'\n"};
+        "  coppice show scenario firecaffe-nin --set 'cluster.link.bandwidth=10 Gbps'\n"
+        "  coppice show schedule ring --gpus 4\n"
+        "  coppice show schedule 'ps(servers=2)' --gpus 4 --format dot | dot -Tsvg > ps.svg\n"};
     po::options_description options;
     options.add_options()("kind", po::value<std::string>())("name", po::value<std::string>())(
-        "set", po::value<std::vector<std::string>>()->value_name("KEY=VALUE"), "sets any key first; may be repeated");
+        "set", po::value<std::vector<std::string>>()->value_name("KEY=VALUE"), "sets any key first; may be repeated")(
+        "gpus,g", po::value<std::int64_t>()->default_value(4)->value_name("N"), "of a schedule: workers")(
+        "gpus-per-node", po::value<std::int64_t>()->default_value(1)->value_name("N"), "of a schedule: GPUs of a node")(
+        "rank", po::value<std::int64_t>()->value_name("R"), "of a schedule: only what this rank does")(
+        "format,f", po::value<std::string>()->default_value("table")->value_name("NAME"),
+        "of a schedule: table, or dot (Graphviz)");
     const Arguments read = read_arguments(arguments, options, {"kind", "name"}, help);
     if (read.help) return 0;
-    require(read, "kind", "scenario, model, cluster or strategy", help);
+    require(read, "kind", "scenario, model, cluster, strategy or schedule", help);
     require(read, "name", "a name or a file", help);
+    if (read.text("kind") == "schedule") {
+        if (read.has("set"))
+            throw UserError({{"command line", 0, 0}, "", "--set with a schedule", "--gpus, --gpus-per-node", ""});
+        print(show_schedule(read));
+        return 0;
+    }
+    for (const char* const option : {"gpus", "gpus-per-node", "rank", "format"})
+        if (read.has(option) && !read.values[option].defaulted())
+            throw UserError({{"command line", 0, 0},
+                             "",
+                             fmt::format("--{} with a {}", option, read.text("kind")),
+                             "it with a schedule only",
+                             ""});
     print(show(read.text("kind"), read.text("name"), set_options(read)));
     return 0;
 }

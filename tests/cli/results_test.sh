@@ -181,6 +181,52 @@ test_figures_of_unusual_sweeps() {
         test "$(grep -c gpPt comma/speedup.svg)" -eq "$(grep -c gpPt weak/speedup.svg)"
 }
 
+test_a_schedule_is_shown_round_by_round() {
+    run show schedule ring --gpus 3
+    exits 0
+    prints "schedule ring: 3 workers"
+    prints "proved    every worker ends with every contribution once"
+    prints "12 messages, 12 chunks; 4 at most from one rank; 4 messages in a row"
+    prints "reduce-scatter, round 1 of 2"
+    holds "rank 0 sends its chunk to 1" grep -qE '^ +0 +0 +send data\[0\] to 1; wait for lane 1$' out
+    holds "and adds that of rank 2" grep -qE '^ +1 +recv_reduce data\[2\] from 2$' out
+    run show schedule 'ps(placement=dedicated)' --gpus 2 --rank 2
+    exits 0
+    holds "only the server is shown" grep -qE '^ +2 +0 +recv_reduce data from 0 \(in any order\)$' out
+    holds "and nobody else" awk '$2 == "0" && $1 == "0" { exit 1 }' out
+    refuses "0 to 3" show schedule ring --rank 4
+    refuses "1 to 1024" show schedule ring --gpus 0
+    refuses "did you mean 'ring'?" show schedule rnig
+    refuses "chosen by cost, which needs a cluster" show schedule auto
+    refuses "needs nodes of several GPUs" show schedule hierarchical
+    refuses "a strategy that has a schedule" show schedule measured
+    refuses "--gpus with a cluster" show cluster titan --gpus 4
+    refuses "--set with a schedule" show schedule ring --set a=1
+    refuses "all ranks" show schedule ring --format dot --rank 0
+    run show schedule hierarchical --gpus 4 --gpus-per-node 2
+    exits 0
+}
+
+# Every message of the proof is an arrow, and every arrow has nodes that are there.
+test_a_schedule_as_a_graph_has_an_arrow_a_message() {
+    local strategy messages
+    while read -r strategy messages; do
+        run show schedule "$strategy" --gpus 4 --format dot
+        exits 0
+        holds "$strategy: $messages arrows with labels, between known nodes" awk -v expected="$messages" '
+            NR == 1 { if ($1 != "digraph") exit 1 }
+            /rank=same/ { for (i = 1; i <= NF; i++) { name = $i; sub(/;$/, "", name); node[name] = 1 } }
+            /constraint=false/ { n++; if (!($1 in node) || !($3 in node)) exit 1 }
+            END { exit n != expected }' out
+    done <<'CASES'
+ring 24
+tree 6
+tree(segments=3,shape=chain) 18
+ps(servers=all) 24
+recursive-doubling 8
+CASES
+}
+
 test_list_show_and_check() {
     for kind in models clusters strategies scenarios; do
         run list $kind
