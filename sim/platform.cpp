@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 namespace coppice {
 
@@ -33,18 +34,16 @@ public:
                 fabric_->create_link("backplane", *cluster_.fabric.backplane_bytes_per_s)->set_latency(0)->seal());
         }
         platform_.devices.resize(static_cast<std::size_t>(ranks_));
-        for (Rank first = 0; first < ranks_;) {
-            const std::int32_t node = cluster_.node_of(first, workers_);
-            Rank end = first + 1;
-            while (end < ranks_ && cluster_.node_of(end, workers_) == node) ++end;
-            // All nodes the one way or all the other: a star zone of SimGrid 3.32 that holds hosts beside zones gives
-            // its first host a wrong route to them (the links inside the zone are missing).
-            if (cluster_.gpus_per_node == 1) {
-                add_single_node(first);
-            } else {
-                add_shared_node(node, first, end);
-            }
-            first = end;
+        std::vector<std::vector<Rank>> nodes(static_cast<std::size_t>(cluster_.nodes(ranks_, workers_)));
+        for (Rank rank = 0; rank < ranks_; ++rank)
+            nodes[static_cast<std::size_t>(cluster_.node_of(rank, workers_))].push_back(rank);
+        // All nodes the one way or all the other: a star zone of SimGrid 3.32 that holds hosts beside zones gives its
+        // first host a wrong route to them (the links inside the zone are missing).
+        for (std::size_t node = 0; node < nodes.size(); ++node) {
+            if (cluster_.gpus_per_node == 1)
+                add_single_node(nodes[node].front());
+            else
+                add_shared_node(node, nodes[node]);
         }
         if (cluster_.link.overhead_s > 0 || (cluster_.node_link && cluster_.node_link->overhead_s > 0)) add_senders();
         if (!cluster_.link.both_ways.empty() || (cluster_.node_link && !cluster_.node_link->both_ways.empty()))
@@ -87,7 +86,7 @@ private:
     }
 
     // A zone of its own, in which every pair of devices has its route, and from which the node's link leads out.
-    void add_shared_node(std::int32_t node, Rank first, Rank end) {
+    void add_shared_node(std::size_t node, const std::vector<Rank>& ranks) {
         COPPICE_CHECK(cluster_.node_link.has_value(), "cluster '{}' has several GPUs a node and no link between them",
                       cluster_.name);
         const std::string name = "node " + std::to_string(node);
@@ -95,19 +94,20 @@ private:
         auto* gateway = zone->create_router(name + " gateway");
         const UpDown nic = make_links(zone, name, cluster_.link);
         std::vector<UpDown> links;
-        for (Rank rank = first; rank < end; ++rank) {
-            auto* point = make_device(zone, rank)->get_netpoint();
-            zone->add_route(point, gateway, nullptr, nullptr, {sg::LinkInRoute(nic.up)}, false);
-            zone->add_route(gateway, point, nullptr, nullptr, {sg::LinkInRoute(nic.down)}, false);
+        for (const Rank rank : ranks) {
+            auto* device = make_device(zone, rank)->get_netpoint();
+            zone->add_route(device, gateway, nullptr, nullptr, {sg::LinkInRoute(nic.up)}, false);
+            zone->add_route(gateway, device, nullptr, nullptr, {sg::LinkInRoute(nic.down)}, false);
             links.push_back(make_links(zone, "device " + std::to_string(rank), *cluster_.node_link));
         }
-        const auto device = [&](Rank rank) { return platform_.devices[static_cast<std::size_t>(rank)]; };
-        const auto at = [&](Rank rank) { return links[static_cast<std::size_t>(rank - first)]; };
-        for (Rank from = first; from < end; ++from) {
-            for (Rank to = first; to < end; ++to) {
+        const auto point = [&](std::size_t i) {
+            return platform_.devices[static_cast<std::size_t>(ranks[i])]->get_netpoint();
+        };
+        for (std::size_t from = 0; from < ranks.size(); ++from) {
+            for (std::size_t to = 0; to < ranks.size(); ++to) {
                 if (from == to) continue;
-                zone->add_route(device(from)->get_netpoint(), device(to)->get_netpoint(), nullptr, nullptr,
-                                {sg::LinkInRoute(at(from).up), sg::LinkInRoute(at(to).down)}, false);
+                zone->add_route(point(from), point(to), nullptr, nullptr,
+                                {sg::LinkInRoute(links[from].up), sg::LinkInRoute(links[to].down)}, false);
             }
         }
         zone->seal();

@@ -76,7 +76,7 @@ TuningRules tuning_rules(const std::vector<Counterpart>& counterparts, const std
     TuningRules result;
     for (const std::int64_t count : ranks) {
         if (count < 2) continue;  // nothing to choose
-        const CollectiveCase collective{static_cast<std::int32_t>(count), {}, cost.cluster().gpus_per_node};
+        const CollectiveCase collective{static_cast<std::int32_t>(count), {}, cost.cluster().gpus_in_a_row()};
         if (const auto refusal = closed_forms_refuse(count, cost.cluster())) {
             result.refused.push_back(fmt::format("{} ranks: {}", count, *refusal));
             continue;

@@ -162,11 +162,12 @@ Fabric read_fabric(TableReader table) {
 
 std::int32_t Cluster::node_of(std::int32_t rank, std::int32_t workers) const {
     const std::int32_t worker_nodes = (workers + gpus_per_node - 1) / gpus_per_node;
-    return rank < workers ? rank / gpus_per_node : worker_nodes + (rank - workers);
+    if (rank >= workers) return worker_nodes + (rank - workers);
+    return mapping == Mapping::Block ? rank / gpus_per_node : rank % worker_nodes;
 }
 
 std::int32_t Cluster::nodes(std::int32_t ranks, std::int32_t workers) const {
-    return ranks == 0 ? 0 : node_of(ranks - 1, workers) + 1;
+    return (std::min(ranks, workers) + gpus_per_node - 1) / gpus_per_node + std::max(0, ranks - workers);
 }
 
 Cluster read_cluster(TableReader table) {
@@ -181,6 +182,8 @@ Cluster read_cluster(TableReader table) {
     host.finish();
     if (auto node = table.table_if("node")) {
         cluster.gpus_per_node = static_cast<std::int32_t>(node->integer_or("gpus", 1, 1, 1024));
+        if (node->choice_or("mapping", "block", {"block", "round-robin"}) == "round-robin")
+            cluster.mapping = Mapping::RoundRobin;
         if (auto link = node->table_if("link")) cluster.node_link = read_link(*link);
         if (cluster.gpus_per_node > 1 && !cluster.node_link)
             node->fail("link", fmt::format("a table with the latency and bandwidth between the {} GPUs of a node",

@@ -81,6 +81,10 @@ struct Fabric {
     std::optional<double> backplane_bytes_per_s;
 };
 
+// Which workers share a node. Block: ranks in a row, as most launchers place them. RoundRobin: one after another to
+// each node in turn (mpirun --map-by node).
+enum class Mapping { Block, RoundRobin };
+
 struct Cluster {
     std::string name;
     std::string title;
@@ -88,15 +92,19 @@ struct Cluster {
     Device device;
     HostMachine host;
     std::int32_t gpus_per_node = 1;
+    Mapping mapping = Mapping::Block;
     std::optional<Link> node_link;  // between the GPUs of a node; required for more than one
     Link link;
     Fabric fabric;
     std::vector<MeasuredCollective> collectives;  // one at most of each name and number of ranks
     const MeasuredCollective* measured(std::string_view collective, std::int32_t ranks) const;  // nullptr: none
-    // Rank r < workers is GPU r % gpus_per_node of node r / gpus_per_node; each dedicated server has a node of its own
+    // Of n = ceil(workers / gpus_per_node) nodes, worker r is on r / gpus_per_node (block; the last one may be partly
+    // filled) or r % n (round-robin; none has one more than another); each dedicated server has a node of its own
     // behind them.
     std::int32_t node_of(std::int32_t rank, std::int32_t workers) const;
     std::int32_t nodes(std::int32_t ranks, std::int32_t workers) const;
+    // How many workers in a row share a node: what a strategy that knows of nodes may build on.
+    std::int32_t gpus_in_a_row() const { return mapping == Mapping::Block ? gpus_per_node : 1; }
 };
 
 // Reads the table of a cluster file (key by key; unknown keys are errors).

@@ -142,6 +142,7 @@ std::string cluster_toml(const Cluster& cluster, const std::string& comment) {
     file.key("sum_rate", rate(cluster.host.sum_bytes_per_s));
     file.table("[node]");
     file.key("gpus", fmt::format("{}", cluster.gpus_per_node));
+    if (cluster.mapping == Mapping::RoundRobin) file.key("mapping", quoted("round-robin"));
     if (cluster.node_link) write_link(file, "node.link", *cluster.node_link);
     write_link(file, "link", cluster.link);
     file.table("[fabric]");

@@ -55,7 +55,7 @@ std::vector<AllReducePlan> plan_all_reduces(const AllReduceSweep& sweep) {
         for (const std::uint64_t bytes : sweep.sizes) {
             for (const StrategyChoice& requested : sweep.strategies) {
                 const Settled settled =
-                    settle(requested, {static_cast<std::int32_t>(gpus), {}, sweep.cost.cluster().gpus_per_node},
+                    settle(requested, {static_cast<std::int32_t>(gpus), {}, sweep.cost.cluster().gpus_in_a_row()},
                            bytes / sweep.element.bytes, sweep.element.bytes, &sweep.cost);
                 AllReducePlan plan;
                 plan.requested = requested;

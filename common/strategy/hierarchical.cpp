@@ -86,7 +86,7 @@ std::optional<std::string> refuses(const CollectiveCase& collective) {
     if (const auto refusal = refuses_no_workers(collective)) return refusal;
     if (value_of(specs(), collective.parameters, "group") == "node" && collective.gpus_per_node == 1 &&
         collective.workers > 1)
-        return "needs nodes of several GPUs, or group=N";
+        return "needs nodes of several GPUs with ranks in a row, or group=N";
     const Plan plan(collective);
     if (plan.shards && plan.workers % plan.size != 0)
         return fmt::format("inside=ring needs nodes of one size: {} workers are not a multiple of {}", plan.workers,

@@ -32,7 +32,7 @@ using Parameters = std::map<std::string, std::string, std::less<>>;
 struct CollectiveCase {
     std::int32_t workers = 1;
     Parameters parameters;
-    std::int32_t gpus_per_node = 1;  // in the order of ranks, as Cluster::node_of has it
+    std::int32_t gpus_per_node = 1;  // in the order of ranks: Cluster::gpus_in_a_row
 };
 
 // What theory says of the schedule's traffic, in chunks of `chunks` a tensor; proved against the replay.

@@ -103,7 +103,7 @@ Contender plan_contender(const StrategyChoice& requested, const Occasion& occasi
     contender.choice = requested;
     const std::int32_t most = occasion.workers.value_or(occasion.ranks);
     const std::int32_t least = occasion.workers.value_or(1);
-    const std::int32_t gpus_per_node = occasion.cost ? occasion.cost->cluster().gpus_per_node : 1;
+    const std::int32_t gpus_per_node = occasion.cost ? occasion.cost->cluster().gpus_in_a_row() : 1;
     if (!requested.strategy->schedule && !is_open(requested)) {
         contender.collective = {most, requested.parameters, gpus_per_node};
         contender.workers = most;

@@ -94,7 +94,7 @@ CrossoverMap crossover_map(const AllReduceSweep& sweep) {
         const bool lonely = sweep.gpus.size() == 1;
         const double low = i > 0 ? between(i - 1) : here * here / (lonely ? here * std::sqrt(2.0) : between(i + 1));
         const double high = i + 1 < sweep.gpus.size() ? between(i + 1) : here * here / low;
-        const CollectiveCase collective{static_cast<std::int32_t>(gpus), {}, sweep.cost.cluster().gpus_per_node};
+        const CollectiveCase collective{static_cast<std::int32_t>(gpus), {}, sweep.cost.cluster().gpus_in_a_row()};
         for (const Reign& reign : reigns({sweep.strategies, collective, sweep.element, sweep.cost}, range))
             map.lines.push_back({"fastest", gpus, low, high, reign.sizes.from, reign.sizes.to,
                                  number_of(map.strategies, reign.strategy), reign.strategy, ""});

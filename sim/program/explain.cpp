@@ -68,7 +68,7 @@ constexpr auto kVisit = [](auto& place, auto&& visit) {
 std::vector<Place> places(const AllReduceSweep& sweep, std::int64_t gpus, std::uint64_t bytes) {
     const std::uint64_t elements = bytes / sweep.element.bytes;
     const std::vector<Ranked> ranked =
-        rank_strategies(sweep.strategies, {static_cast<std::int32_t>(gpus), {}, sweep.cost.cluster().gpus_per_node},
+        rank_strategies(sweep.strategies, {static_cast<std::int32_t>(gpus), {}, sweep.cost.cluster().gpus_in_a_row()},
                         elements, sweep.element.bytes, sweep.cost);
     std::vector<Place> result;
     for (const Ranked& one : ranked) {
@@ -162,7 +162,7 @@ std::string by_size(const AllReduceSweep& sweep, std::int64_t gpus) {
     const std::uint64_t greatest = std::max(kGreatestSize / sweep.element.bytes * sweep.element.bytes,
                                             *std::max_element(sweep.sizes.begin(), sweep.sizes.end()));
     const std::vector<Reign> all = reigns({sweep.strategies,
-                                           {static_cast<std::int32_t>(gpus), {}, sweep.cost.cluster().gpus_per_node},
+                                           {static_cast<std::int32_t>(gpus), {}, sweep.cost.cluster().gpus_in_a_row()},
                                            sweep.element,
                                            sweep.cost},
                                           {sweep.element.bytes, greatest});

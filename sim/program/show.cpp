@@ -90,6 +90,7 @@ std::string cluster_text(const Cluster& cluster) {
     line("device.efficiency_half_batch", fmt::format(" {}", device.efficiency_half_batch));
     line("host.sum_rate", rate(cluster.host.sum_bytes_per_s));
     line("node.gpus", std::to_string(cluster.gpus_per_node));
+    if (cluster.mapping == Mapping::RoundRobin) line("node.mapping", "round-robin");
     if (cluster.node_link) text += link_text("node.link", *cluster.node_link);
     text += link_text("link", cluster.link);
     line("fabric.kind", cluster.fabric.kind);

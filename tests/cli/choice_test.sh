@@ -39,7 +39,7 @@ test_explain_of_a_scenario_takes_its_gradients_on_its_greatest_count() {
     prints "why:"
     prints "By size, on 128 GPUs"
     prints "By GPUs, for 53.51 MB"
-    prints "n/a: needs nodes of several GPUs, or group=N"
+    prints "n/a: needs nodes of several GPUs with ranks in a row, or group=N"
 }
 
 test_crossover_is_a_map_without_gaps_and_a_figure() {

@@ -191,6 +191,24 @@ TEST(ParameterServers, that_are_dedicated_share_the_load_and_overlap_both_ways) 
                 0.02 * one_way_s);
 }
 
+// A ring of 8 on two nodes of 4: with ranks in a row one message of a step leaves each node, with ranks in turns all
+// four do and share its link. Inside a node messages are ten times as fast, so the crossing sets the pace.
+TEST(Contention, a_ring_whose_neighbours_are_on_other_nodes_shares_their_links) {
+    const std::int32_t p = 8;
+    const double bytes = 1e8;
+    Cluster cluster = reference_cluster();
+    cluster.gpus_per_node = 4;
+    cluster.node_link = Link{{{0, kAlpha_s / 10, 10 * kB}}, 0};
+    const auto simulated_s = [&] {
+        return simulate_once(testing::ring_by_hand(p), bind(25'000'000, 4), cluster).total_s;
+    };
+    const double block_s = 2 * (p - 1) * (kAlpha_s + bytes / (p * kB));
+    EXPECT_NEAR(simulated_s(), block_s, 0.02 * block_s);
+    cluster.mapping = Mapping::RoundRobin;
+    const double in_turns_s = 2 * (p - 1) * (kAlpha_s + 4 * bytes / (p * kB));
+    EXPECT_NEAR(simulated_s(), in_turns_s, 1e-6 * in_turns_s);
+}
+
 TEST(Contention, a_backplane_below_the_sum_of_the_links_slows_the_ring_by_their_ratio) {
     // In each step of a ring all p ranks send at once: p B of demand on a backplane of C = 2 B, so each flow gets C / p
     // and a step takes alpha + (W/p) / (C/p) = alpha + W / C instead of alpha + W / (p B). With p = 8: four times the

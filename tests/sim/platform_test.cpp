@@ -133,7 +133,9 @@ TEST(Platform, every_pair_has_its_route) {
     // without overhead (which adds hosts to the platform). One GPU a node: likewise.
     Cluster two_a_node = four_a_node();
     two_a_node.gpus_per_node = 2;
-    for (Cluster cluster : {two_a_node, reference_cluster()}) {
+    Cluster in_turns = two_a_node;
+    in_turns.mapping = Mapping::RoundRobin;
+    for (Cluster cluster : {two_a_node, in_turns, reference_cluster()}) {
         for (const double overhead_s : {0.0, 2e-6}) {
             cluster.link.overhead_s = overhead_s;
             std::vector<Schedule> schedules;

@@ -12,7 +12,7 @@ std::optional<std::string> refusal(const std::string& name, std::int32_t workers
 }
 
 TEST(Hierarchical, needs_nodes_and_for_shares_nodes_of_one_size) {
-    EXPECT_EQ(refusal("hierarchical", 8, 1), "needs nodes of several GPUs, or group=N");
+    EXPECT_EQ(refusal("hierarchical", 8, 1), "needs nodes of several GPUs with ranks in a row, or group=N");
     EXPECT_EQ(refusal("hierarchical", 8, 4), std::nullopt);
     EXPECT_EQ(refusal("hierarchical(group=4)", 8, 1), std::nullopt);
     EXPECT_EQ(refusal("hierarchical(group=4)", 9, 1),

@@ -46,6 +46,7 @@ Cluster full() {
     cluster.device = {"GPU", 1e13, 17179869184, 9e11, 1.0 / 3 * 1e11, 2e11, 5e-6, 0.4, 3.5};
     cluster.host.sum_bytes_per_s = 1.234567e10;
     cluster.gpus_per_node = 8;
+    cluster.mapping = Mapping::RoundRobin;
     cluster.node_link = Link{};
     cluster.node_link->segments = {{0, 1e-6, 3e11}};
     cluster.link = link_of(h100_fit(), 0);

@@ -72,6 +72,17 @@ TEST(Cluster, ranks_fill_nodes_and_each_server_has_its_own) {
     EXPECT_EQ(four.node_of(6, 6), 2) << "the first server, behind two worker nodes";
     EXPECT_EQ(four.node_of(7, 6), 3);
     EXPECT_EQ(four.nodes(8, 6), 4);
+    EXPECT_EQ(four.gpus_in_a_row(), 4);
+    four.mapping = Mapping::RoundRobin;  // 0 2 4 | 1 3 5 | server | server
+    EXPECT_EQ(four.node_of(3, 6), 1);
+    EXPECT_EQ(four.node_of(4, 6), 0);
+    EXPECT_EQ(four.node_of(6, 6), 2);
+    EXPECT_EQ(four.node_of(7, 6), 3);
+    EXPECT_EQ(four.nodes(8, 6), 4);
+    EXPECT_EQ(four.nodes(6, 6), 2);
+    EXPECT_EQ(four.nodes(0, 0), 0);
+    EXPECT_EQ(four.gpus_in_a_row(), 1);
+    EXPECT_EQ(four.nodes(8, 6), 4);
 }
 
 }  // namespace
