@@ -4,7 +4,7 @@
 //     send   s, and the sending half; each send waits for what the block did before it
 //
 // so that a receive may be posted while an earlier send of its block still waits for its receiver, as MSCCL, which
-// buffers what is sent, would have it. Only a write to slots that are on their way out waits for the sends. A step is
+// buffers what is sent, would have it. Only a write to slots that are on their way out waits for that send. A step is
 // complete, for those that wait for it (depid, deps), when all is that its block did up to it.
 #include "common/msccl/lowering.hpp"
 #include "common/schedule/proof/lane_order.hpp"
@@ -12,7 +12,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
+#include <utility>
 
 namespace coppice::msccl {
 
@@ -45,8 +47,9 @@ struct StepAt {
     friend auto operator<=>(const StepAt&, const StepAt&) = default;
 };
 
-// A wait names what has been emitted before it, so each step should be emitted right behind the one that it waits for.
-// Where that cannot be, the awaited step gets a lane of its own that marks its end ("event").
+// A wait names all that has been emitted before it, so each step should be emitted right behind the one that it waits
+// for. Where that cannot be, the awaited step gets a lane of its own that marks its end ("event"), and so does a send
+// that a later write must wait for when more has been sent.
 struct Emission {
     std::vector<StepAt> order;
     std::set<StepAt> events;
@@ -117,7 +120,12 @@ public:
         lowered_.slots = lowered_.memory.size();
     }
 
-    LoweredGpu run() {
+    // Sends whose ends must be marked, by block and number: known when all has been emitted once.
+    using SendMarks = std::set<std::pair<std::size_t, std::uint32_t>>;
+    const SendMarks& wanted_marks() const { return wanted_marks_; }
+
+    LoweredGpu run(const SendMarks& marks) {
+        marks_ = marks;
         const Emission emission = Sequencer(algo_, gpu_).run();
         assign_lanes();
         for (const StepAt& at : emission.order) {
@@ -136,12 +144,19 @@ private:
         bool exists = false;
         std::uint32_t emitted = 0;
     };
+    struct Sent {
+        std::uint32_t number = 0;  // of the block's sends
+        Slice slice;
+    };
     struct Block {
+        std::size_t id = 0;
         Lane main;
         Lane send;
         std::uint32_t main_seen_by_send = 0;  // so many operations of main are complete before the next send
-        std::vector<Slice> on_their_way;      // sent, and main has not waited for it
-        std::uint32_t landing = 0;            // first slot; 0: none
+        std::uint32_t sends = 0;
+        std::vector<Sent> on_their_way;                // main has not waited for these
+        std::map<std::uint32_t, std::uint32_t> marks;  // lanes that mark the end of a send, by its number
+        std::uint32_t landing = 0;                     // first slot; 0: none
     };
 
     void assign_lanes() {
@@ -149,6 +164,7 @@ private:
             const std::vector<MscclStep>& steps = gpu_.blocks[id].steps;
             const auto any = [&](auto&& is) { return std::any_of(steps.begin(), steps.end(), is); };
             Block& block = blocks_[id];
+            block.id = id;
             block.send.exists = any([](const MscclStep& step) { return msccl_sends(step.type); });
             block.main.exists = any([](const MscclStep& step) {
                                     return step.type != MscclType::Send && step.type != MscclType::Nop;
@@ -187,19 +203,22 @@ private:
         events_[at] = event;
     }
 
-    bool on_its_way(const Block& block, const Slice& slice) const {
-        return std::any_of(block.on_their_way.begin(), block.on_their_way.end(),
-                           [&](const Slice& sent) { return overlap(sent, slice); });
-    }
-
-    void wait_for_sends(Block& block) {
-        wait(block.main, block.send.number);
-        block.on_their_way.clear();
+    // The last send of these slots that main has not waited for.
+    std::optional<std::uint32_t> on_its_way(const Block& block, const Slice& slice) const {
+        const auto last = std::find_if(block.on_their_way.rbegin(), block.on_their_way.rend(),
+                                       [&](const Sent& sent) { return overlap(sent.slice, slice); });
+        if (last == block.on_their_way.rend()) return std::nullopt;
+        return last->number;
     }
 
     // Before main writes there.
     void make_free(Block& block, const Slice& slice) {
-        if (on_its_way(block, slice)) wait_for_sends(block);
+        const auto number = on_its_way(block, slice);
+        if (!number) return;
+        if (*number + 1 < block.sends) wanted_marks_.insert({block.id, *number});
+        const auto mark = block.marks.find(*number);
+        wait(block.main, mark == block.marks.end() ? block.send.number : mark->second);
+        std::erase_if(block.on_their_way, [&](const Sent& sent) { return sent.number <= *number; });
     }
 
     // --- operations ---
@@ -226,7 +245,11 @@ private:
         const MscclBlock& given = gpu_.blocks[at.block];
         ops_.send(block.send.number, given.send, slice, given.channel);
         ++block.send.emitted;
-        block.on_their_way.push_back(slice);
+        const std::uint32_t number = block.sends++;
+        block.on_their_way.push_back({number, slice});
+        if (!marks_.contains({block.id, number})) return;
+        ops_.wait(lowered_.lanes, block.send.number);
+        block.marks[number] = lowered_.lanes++;
     }
 
     void receive(const StepAt& at, const Slice& slice) {
@@ -310,6 +333,8 @@ private:
     const MscclGpu& gpu_;
     std::vector<Block> blocks_;
     std::map<StepAt, std::uint32_t> events_;  // their lanes
+    SendMarks marks_;
+    SendMarks wanted_marks_;
     RoundOps ops_;
     LoweredGpu lowered_;
 };
@@ -344,7 +369,9 @@ void check_races(const MscclAlgo& algo, std::size_t gpu, const LoweredGpu& lower
 }  // namespace
 
 LoweredGpu lower_gpu(const MscclAlgo& algo, std::size_t gpu) {
-    LoweredGpu lowered = Lowering(algo, gpu).run();
+    Lowering first(algo, gpu);
+    LoweredGpu lowered = first.run({});
+    if (!first.wanted_marks().empty()) lowered = Lowering(algo, gpu).run(first.wanted_marks());
     check_races(algo, gpu, lowered);
     return lowered;
 }

@@ -13,7 +13,8 @@
 
 namespace coppice {
 
-// A strategy's parameter: one of `choices`, or an integer lowest..highest (where these are not both 0).
+// A strategy's parameter: one of `choices`, or an integer lowest..highest (where these are not both 0), or free text,
+// which must then be given.
 struct ParameterSpec {
     std::string name;
     std::string help;
@@ -21,6 +22,7 @@ struct ParameterSpec {
     std::vector<std::string> choices = {};
     std::int64_t lowest = 0;
     std::int64_t highest = 0;
+    bool free_text = false;
     bool takes_integer() const { return lowest != 0 || highest != 0; }
 };
 
@@ -63,6 +65,7 @@ struct Strategy {
     Contract (*contract)(const CollectiveCase&) = nullptr;
     // Seconds for an all-reduce of `elements` elements. Bandwidth is not shared, except where the strategy's own theory
     // says so (a server's incast): docs/cost-model.md.
+    // nullptr: none is known (one of imported_strategies()), so only engines that play schedules can time it.
     double (*closed_form_s)(const CollectiveCase&, std::uint64_t elements, std::uint32_t element_bytes,
                             const CostModel&) = nullptr;
     // Why it cannot be served for messages of so many bytes on this cluster, or nothing; nullptr where neither matters.
@@ -79,11 +82,13 @@ struct Strategy {
 const std::vector<Strategy>& strategies();
 // Those without, which only the closed form can price: times of the cluster file.
 const std::vector<Strategy>& measured_strategies();
+// Those whose schedule is a file's, which only an engine that plays schedules can time.
+const std::vector<Strategy>& imported_strategies();
 
-// Of either kind; nullptr if there is none of that name.
+// Of any kind; nullptr if there is none of that name.
 const Strategy* find_strategy(std::string_view name);
-std::vector<std::string> strategy_names();      // of those with a schedule
-std::vector<std::string> all_strategy_names();  // of both
+std::vector<std::string> strategy_names();      // of strategies()
+std::vector<std::string> all_strategy_names();  // of all kinds
 
 // A strategy with its parameters as a user writes it: "ring", "ps(placement=dedicated)".
 struct StrategyChoice {

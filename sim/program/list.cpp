@@ -58,7 +58,10 @@ std::string list_strategies() {
     TextTable measured({{"without a schedule", Align::Left}, {"", Align::Left}});
     for (const Strategy& strategy : measured_strategies())
         measured.row({std::string(strategy.name), std::string(strategy.help)});
-    return table.text() + "\n" + measured.text();
+    TextTable imported({{"from a file", Align::Left}, {"", Align::Left}});
+    for (const Strategy& strategy : imported_strategies())
+        imported.row({std::string(strategy.name), std::string(strategy.help)});
+    return table.text() + "\n" + measured.text() + "\n" + imported.text();
 }
 
 std::string list_scenarios() {
