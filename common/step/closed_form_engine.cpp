@@ -30,6 +30,8 @@ std::vector<double> run(const std::vector<EngineJob>& jobs) {
 
 std::optional<std::string> engine_refuses(const Engine& engine, const Strategy& strategy, std::int64_t workers,
                                           const Cluster& cluster) {
+    if (!strategy.closed_form_s && !engine.plays_schedules)
+        return "an imported schedule has no closed form; use the engine sim";
     if (strategy.schedule) return engine.refuses(workers, cluster);
     if (engine.plays_schedules) return "measured times have no schedule to simulate; use --engine closed-form";
     return std::nullopt;

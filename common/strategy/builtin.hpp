@@ -22,6 +22,9 @@ Strategy auto_choice();
 // measured.cpp: times without a schedule.
 Strategy measured();
 
+// msccl.cpp: a schedule from a file.
+Strategy msccl();
+
 // The name and the parameters that differ from their defaults, sorted: "ps(placement=dedicated)".
 std::string canonical_name(std::string_view name, const std::vector<ParameterSpec>& specs,
                            const Parameters& parameters);

@@ -53,6 +53,7 @@ std::vector<Ranked> rank_strategies(const std::vector<StrategyChoice>& candidate
         if (std::any_of(ranked.begin(), ranked.end(), [&](const Ranked& r) { return r.choice.canonical() == name; }))
             continue;
         Ranked one{settled.choice, settled.collective, {}, settled.refusal};
+        if (!one.refusal && !one.choice.strategy->closed_form_s) one.refusal = "has no closed form";
         if (!one.refusal) one.refusal = closed_forms_refuse(collective.workers, cost.cluster());
         if (!one.refusal)
             one.seconds = one.choice.strategy->closed_form_s(one.collective, elements, element_bytes, cost);

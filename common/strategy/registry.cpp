@@ -27,8 +27,13 @@ const std::vector<Strategy>& choosing_strategies() {
     return table;
 }
 
+const std::vector<Strategy>& imported_strategies() {
+    static const std::vector<Strategy> table = {builtin::msccl()};
+    return table;
+}
+
 const Strategy* find_strategy(std::string_view name) {
-    for (const auto* table : {&strategies(), &measured_strategies(), &choosing_strategies()}) {
+    for (const auto* table : {&strategies(), &measured_strategies(), &choosing_strategies(), &imported_strategies()}) {
         const auto found =
             std::find_if(table->begin(), table->end(), [&](const Strategy& s) { return s.name == name; });
         if (found != table->end()) return &*found;
@@ -44,7 +49,7 @@ std::vector<std::string> strategy_names() {
 
 std::vector<std::string> all_strategy_names() {
     std::vector<std::string> names = strategy_names();
-    for (const auto* table : {&measured_strategies(), &choosing_strategies()})
+    for (const auto* table : {&measured_strategies(), &choosing_strategies(), &imported_strategies()})
         for (const Strategy& strategy : *table) names.emplace_back(strategy.name);
     return names;
 }

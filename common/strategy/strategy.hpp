@@ -13,7 +13,8 @@
 
 namespace coppice {
 
-// A strategy's parameter: one of `choices`, or an integer lowest..highest (where these are not both 0).
+// A strategy's parameter: one of `choices`, or an integer lowest..highest (where these are not both 0), or free text,
+// which must then be given.
 struct ParameterSpec {
     std::string name;
     std::string help;
@@ -22,6 +23,7 @@ struct ParameterSpec {
     std::int64_t lowest = 0;
     std::int64_t highest = 0;
     std::vector<std::string> tried = {};  // besides the default, by the strategy `auto`
+    bool free_text = false;               // anything but nothing: it has no default
     bool takes_integer() const { return lowest != 0 || highest != 0; }
 };
 
@@ -64,6 +66,7 @@ struct Strategy {
     Contract (*contract)(const CollectiveCase&) = nullptr;
     // Seconds for an all-reduce of `elements` elements. Bandwidth is not shared, except where the strategy's own theory
     // says so (a server's incast): docs/cost-model.md.
+    // nullptr: none is known (one of imported_strategies()), so only engines that play schedules can time it.
     double (*closed_form_s)(const CollectiveCase&, std::uint64_t elements, std::uint32_t element_bytes,
                             const CostModel&) = nullptr;
     // Why it cannot be served for messages of so many bytes on this cluster, or nothing; nullptr where neither matters.
@@ -80,6 +83,8 @@ struct Strategy {
 const std::vector<Strategy>& strategies();
 // Those without, which only the closed form can price: times of the cluster file.
 const std::vector<Strategy>& measured_strategies();
+// Those whose schedule is a file's, which only an engine that plays schedules can time.
+const std::vector<Strategy>& imported_strategies();
 
 // Those that only choose among others: settle() turns them into what they choose.
 const std::vector<Strategy>& choosing_strategies();

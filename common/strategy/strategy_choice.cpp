@@ -62,6 +62,10 @@ std::string checked_integer(const Parse& parse, const Strategy& strategy, const 
 
 std::string checked_value(const Parse& parse, const Strategy& strategy, const ParameterSpec& spec,
                           std::string_view text) {
+    if (spec.free_text) {
+        if (text.empty()) parse.fail(text, fmt::format("{}'s {}", strategy.name, spec.name), spec.help);
+        return std::string(text);
+    }
     const bool is_choice = std::find(spec.choices.begin(), spec.choices.end(), text) != spec.choices.end();
     if (!is_choice && spec.takes_integer()) return checked_integer(parse, strategy, spec, text);
     if (!is_choice)
@@ -95,6 +99,14 @@ void read_parameters(const Parse& parse, std::string_view list, StrategyChoice& 
     for (auto& [name, value] : given) choice.parameters[name] = value;
 }
 
+// Free text has no default.
+void require_free_text(const Parse& parse, std::string_view whole, const StrategyChoice& choice) {
+    for (const ParameterSpec& spec : choice.strategy->parameters)
+        if (spec.free_text && choice.parameters.at(spec.name).empty())
+            parse.fail(whole, fmt::format("{}({}=...)", choice.strategy->name, spec.name),
+                       fmt::format("{}: {}", spec.name, spec.help));
+}
+
 }  // namespace
 
 StrategyChoice parse_strategy(std::string_view text, const SourceLocation& where, std::string_view key) {
@@ -110,7 +122,10 @@ StrategyChoice parse_strategy(std::string_view text, const SourceLocation& where
     if (choice.strategy == nullptr)
         parse.fail(name, "the name of a strategy", did_you_mean(name, all_strategy_names()));
     for (const ParameterSpec& spec : choice.strategy->parameters) choice.parameters[spec.name] = spec.otherwise;
-    if (open == std::string_view::npos) return choice;
+    if (open == std::string_view::npos) {
+        require_free_text(parse, whole, choice);
+        return choice;
+    }
 
     const std::size_t close = whole.find(')', open);
     if (close == std::string_view::npos) parse.fail(whole, "a ')' at the end");
@@ -118,6 +133,7 @@ StrategyChoice parse_strategy(std::string_view text, const SourceLocation& where
     const std::string_view list = trimmed(whole.substr(open + 1, close - open - 1));
     if (list.find('(') != std::string_view::npos) parse.fail(whole, "one pair of parentheses");
     if (!list.empty()) read_parameters(parse, list, choice);
+    require_free_text(parse, whole, choice);
     return choice;
 }
 

@@ -85,7 +85,8 @@ Record BenchReport::describe(const Contender& contender, std::uint64_t bytes) co
 
 std::optional<double> BenchReport::predicted_s(const Contender& contender, std::uint64_t bytes) const {
     if (!setup_.cluster || !contender.choice || contender.refusal) return std::nullopt;
-    if (closed_form_engine().refuses(contender.workers, *setup_.cluster)) return std::nullopt;
+    if (engine_refuses(closed_form_engine(), *contender.choice->strategy, contender.workers, *setup_.cluster))
+        return std::nullopt;
     const std::uint32_t element = element_bytes(setup_.type);
     return contender.choice->strategy->closed_form_s(contender.collective, bytes / element, element,
                                                      CostModel(*setup_.cluster));

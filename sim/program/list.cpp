@@ -59,7 +59,10 @@ std::string list_strategies() {
     for (const auto* table_of : {&measured_strategies(), &choosing_strategies()})
         for (const Strategy& strategy : *table_of)
             measured.row({std::string(strategy.name), std::string(strategy.help)});
-    return table.text() + "\n" + measured.text();
+    TextTable imported({{"from a file", Align::Left}, {"", Align::Left}});
+    for (const Strategy& strategy : imported_strategies())
+        imported.row({std::string(strategy.name), std::string(strategy.help)});
+    return table.text() + "\n" + measured.text() + "\n" + imported.text();
 }
 
 std::string list_scenarios() {

@@ -139,9 +139,10 @@ std::string strategy_text(const Strategy& strategy) {
     for (const ParameterSpec& parameter : strategy.parameters) {
         std::vector<std::string> kinds = parameter.choices;
         if (parameter.takes_integer()) kinds.push_back(fmt::format("{} to {}", parameter.lowest, parameter.highest));
-        const std::string values = fmt::format("{}", fmt::join(kinds, " | "));
-        text += fmt::format("    {:<12}{} (default {})\n{:16}{}\n", parameter.name, values, parameter.otherwise, "",
-                            parameter.help);
+        const std::string values = parameter.free_text
+                                       ? "any text (must be given)"
+                                       : fmt::format("{} (default {})", fmt::join(kinds, " | "), parameter.otherwise);
+        text += fmt::format("    {:<12}{}\n{:16}{}\n", parameter.name, values, "", parameter.help);
     }
     return text;
 }

@@ -37,7 +37,8 @@ TEST(Measured, is_found_by_name_but_is_not_among_those_with_a_schedule) {
     EXPECT_TRUE(std::none_of(strategies().begin(), strategies().end(), [](const Strategy& s) { return !s.schedule; }));
     EXPECT_TRUE(std::all_of(measured_strategies().begin(), measured_strategies().end(),
                             [](const Strategy& s) { return !s.schedule && !s.contract && s.refuses_on; }));
-    EXPECT_EQ(strategy_names().size() + measured_strategies().size() + choosing_strategies().size(),
+    EXPECT_EQ(strategy_names().size() + measured_strategies().size() + choosing_strategies().size() +
+                  imported_strategies().size(),
               all_strategy_names().size());
 }
 
