@@ -2,6 +2,7 @@
 #include "common/config/value.hpp"
 #include "common/diag/error.hpp"
 #include "common/diag/nearest.hpp"
+#include "common/msccl/msccl_xml.hpp"
 #include "common/program/numbers.hpp"
 #include "common/result/text_table.hpp"
 #include "common/scenario/data_files.hpp"
@@ -184,7 +185,7 @@ std::int64_t count_of(const Arguments& read, const char* option) {
 }
 
 std::string show_schedule(const Arguments& read) {
-    const std::string format = choice(read, "format", {"table", "dot"});
+    const std::string format = choice(read, "format", {"table", "dot", "msccl"});
     const SourceLocation here{"command line", 0, 0};
     const StrategyChoice asked = parse_strategy(read.text("name"), here, "");
     const auto workers = static_cast<std::int32_t>(count_of(read, "gpus"));
@@ -198,12 +199,11 @@ std::string show_schedule(const Arguments& read) {
     const Schedule schedule = settled.choice.strategy->schedule(settled.collective);
     const Verdict proof = verify(schedule);
     COPPICE_CHECK(proof.ok(), "{}: {}", schedule.strategy, proof.flaw->message);
-    if (format == "dot") {
-        if (read.has("rank"))
-            throw UserError(
-                {{"--rank", 0, 0}, "", "--rank with --format dot", "all ranks: a message has two ends", ""});
-        return schedule_dot(schedule);
-    }
+    if (format != "table" && read.has("rank"))
+        throw UserError(
+            {{"--rank", 0, 0}, "", "--rank with --format " + format, "all ranks: a message has two ends", ""});
+    if (format == "msccl") return export_msccl(schedule, here);
+    if (format == "dot") return schedule_dot(schedule);
     std::optional<Rank> only;
     if (read.has("rank")) {
         const auto rank = read.values["rank"].as<std::int64_t>();
@@ -227,7 +227,8 @@ int run_show(const std::vector<std::string>& arguments) {
         "  coppice show model googlenet\n  coppice show cluster titan\n  coppice show strategy ps\n"
         "  coppice show scenario firecaffe-nin --set 'cluster.link.bandwidth=10 Gbps'\n"
         "  coppice show schedule ring --gpus 4\n"
-        "  coppice show schedule 'ps(servers=2)' --gpus 4 --format dot | dot -Tsvg > ps.svg\n"};
+        "  coppice show schedule 'ps(servers=2)' --gpus 4 --format dot | dot -Tsvg > ps.svg\n"
+        "  coppice show schedule halving-doubling --gpus 8 --format msccl > hd8.xml\n"};
     po::options_description options;
     options.add_options()("kind", po::value<std::string>())("name", po::value<std::string>())(
         "set", po::value<std::vector<std::string>>()->value_name("KEY=VALUE"), "sets any key first; may be repeated")(
@@ -235,7 +236,7 @@ int run_show(const std::vector<std::string>& arguments) {
         "gpus-per-node", po::value<std::int64_t>()->default_value(1)->value_name("N"), "of a schedule: GPUs of a node")(
         "rank", po::value<std::int64_t>()->value_name("R"), "of a schedule: only what this rank does")(
         "format,f", po::value<std::string>()->default_value("table")->value_name("NAME"),
-        "of a schedule: table, or dot (Graphviz)");
+        "of a schedule: table, dot (Graphviz), or msccl (MSCCL's XML, which msccl(file=...) reads)");
     const Arguments read = read_arguments(arguments, options, {"kind", "name"}, help);
     if (read.help) return 0;
     require(read, "kind", "scenario, model, cluster, strategy or schedule", help);

@@ -227,6 +227,38 @@ recursive-doubling 8
 CASES
 }
 
+# Out as MSCCL's XML, and in again: the same messages, the same simulated time.
+test_a_schedule_goes_out_as_msccl_and_comes_back_the_same() {
+    local strategy
+    for strategy in ring halving-doubling 'tree(segments=3,shape=chain)'; do
+        run show schedule "$strategy" --gpus 5 --format msccl
+        exits 0
+        cp out mine.xml
+        run predict --cluster ethernet-10g --gpus 5 --bytes '1 MB' --strategy "$strategy,msccl(file=mine.xml)" --format jsonl
+        exits 0
+        holds "$strategy: both have the same time, messages and bytes" test 1 = "$(grep -oE '"(allreduce_s|messages|bytes_sent)":[^,]*' out |
+            paste - - - | sort -u | wc -l)"
+        holds "$strategy: two results" test 2 = "$(grep -c '"status":"ok"' out)"
+    done
+    run predict --cluster ethernet-10g --gpus 4,5 --bytes '1 MB' --strategy 'msccl(file=mine.xml)'
+    exits 0
+    prints "n/a: the file is for 5 GPUs"
+    run predict --cluster ethernet-10g --gpus 5 --bytes '1 MB' --strategy 'msccl(file=mine.xml)' --engine closed-form
+    exits 0
+    prints "n/a: an imported schedule has no closed form; use the engine sim"
+    run explain --cluster ethernet-10g --gpus 5 --bytes '1 MB' --strategy 'ring,msccl(file=mine.xml)'
+    exits 0
+    prints "n/a: has no closed form"
+    refuses "in any order" show schedule ps --format msccl
+    refuses "dedicated servers" show schedule 'ps(placement=dedicated)' --format msccl
+    refuses "all ranks" show schedule ring --format msccl --rank 0
+    refuses "expected msccl(file=...)" predict --cluster ethernet-10g --gpus 5 --bytes '1 MB' --strategy msccl
+    sed -e 's/coll="allreduce"/coll="allgather"/' mine.xml >other.xml
+    refuses "other.xml:2:88: found coll=\"allgather\"" predict --cluster ethernet-10g --gpus 5 --bytes '1 MB' --strategy 'msccl(file=other.xml)'
+    refuses "missing.xml: found a file that cannot be read" \
+        predict --cluster ethernet-10g --gpus 5 --bytes '1 MB' --strategy 'msccl(file=missing.xml)'
+}
+
 test_list_show_and_check() {
     for kind in models clusters strategies scenarios; do
         run list $kind
