@@ -77,7 +77,7 @@ public:
             "<!-- {}, by coppice -->\n"
             "<algo name=\"{}\" proto=\"Simple\" nchannels=\"{}\" nchunksperloop=\"{}\" ngpus=\"{}\" "
             "coll=\"allreduce\" redop=\"sum\" inplace=\"1\" outofplace=\"0\" minBytes=\"0\" "
-            "maxBytes=\"0\">\n{}</algo>\n",
+            "maxBytes=\"1099511627776\">\n{}</algo>\n",
             comment_text(schedule_.strategy), attribute_text(schedule_.strategy), channels_,
             schedule_.tensors[0].chunks, schedule_.ranks, gpus);
     }

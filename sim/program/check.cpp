@@ -1,8 +1,9 @@
-// coppice check: reads a file of any kind and says what is wrong with it; for a scenario the schedules of its sweep are
-// proved as well.
+// coppice check: reads a file of any kind and says what is wrong with it; the schedules of a scenario's sweep are
+// proved as well, and so is an all-reduce in MSCCL's XML.
 #include "common/calibration/probe_record.hpp"
 #include "common/config/value.hpp"
 #include "common/diag/error.hpp"
+#include "common/msccl/msccl_xml.hpp"
 #include "common/program/numbers.hpp"
 #include "common/result/atomic_file.hpp"
 #include "common/result/record.hpp"
@@ -41,10 +42,22 @@ std::string check_scenario(const std::string& file, const std::vector<config::Se
                        proved, plans.size(), text);
 }
 
+std::string check_msccl(const std::string& file) {
+    const MscclAlgo algo = parse_msccl(read_whole(file), file);
+    const ImportedSchedule imported = import_msccl(algo, algo.name);
+    return fmt::format("{}: an all-reduce in MSCCL's XML, {}, of {} GPUs in {} chunks, {} messages, proved\n", file,
+                       algo.name, imported.schedule.workers, algo.chunks, grouped(imported.verdict.traffic.messages));
+}
+
 std::string check_file(const std::string& file, const std::vector<config::Setting>& settings) {
-    if (!settings.empty() && (file.ends_with(".csv") || file.ends_with(".jsonl")))
-        throw UserError(
-            {{"command line", 0, 0}, "", "--set with records", "a scenario, model or cluster to set something in", ""});
+    const bool records = file.ends_with(".csv") || file.ends_with(".jsonl");
+    if (!settings.empty() && (records || file.ends_with(".xml")))
+        throw UserError({{"command line", 0, 0},
+                         "",
+                         records ? "--set with records" : "--set with a schedule",
+                         "a scenario, model or cluster to set something in",
+                         ""});
+    if (file.ends_with(".xml")) return check_msccl(file);
     if (file.ends_with(".csv")) return fmt::format("{}: {} records\n", file, parse_csv(read_whole(file), file).size());
     if (file.ends_with(".jsonl")) {
         const std::string text = read_whole(file);
@@ -72,8 +85,9 @@ std::string check_file(const std::string& file, const std::vector<config::Settin
 int run_check(const std::vector<std::string>& arguments) {
     const HelpText help{
         "coppice check FILE [options]",
-        "Reads a scenario, model or cluster (TOML) or records (.csv, .jsonl) and says what is wrong. For a\n"
-        "scenario every schedule of its sweep is proved too: each worker ends with each contribution once.",
+        "Reads a scenario, model or cluster (TOML), records (.csv, .jsonl) or an all-reduce in MSCCL's XML (.xml)\n"
+        "and says what is wrong. Such an all-reduce is proved, and for a scenario every schedule of its sweep:\n"
+        "each worker ends with each contribution once.",
         "  coppice check my-scenario.toml\n  coppice check my-cluster.toml --set 'link.bandwidth=10 Gbps'\n"};
     po::options_description options;
     options.add_options()("file", po::value<std::string>())(

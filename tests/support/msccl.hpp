@@ -59,23 +59,24 @@ inline std::string there_and_back() {
          msccl_gpu(1, 1, 0, 0, {msccl_block(0, 0, 0, {msccl_step(0, "rrcs", "i", 0, "i", 0)})})});
 }
 
-// A ring of p gpus as msccl-tools writes it: one tb a gpu that does all, with fused steps.
-inline std::string fused_ring(int p) {
+// A ring of p gpus as msccl-tools writes it: one tb a gpu that does all, with fused steps. Sums go to `result`: i in
+// place, o out of place.
+inline std::string fused_ring(int p, const std::string& result = "i") {
     std::vector<std::string> gpus;
     for (int rank = 0; rank < p; ++rank) {
         const auto wrap = [p](int n) { return ((n % p) + p) % p; };
         std::vector<std::string> steps;
         const auto add = [&](const std::string& type, int chunk) {
-            steps.push_back(msccl_step(static_cast<int>(steps.size()), type, "i", wrap(chunk), "i", wrap(chunk)));
+            steps.push_back(msccl_step(static_cast<int>(steps.size()), type, "i", wrap(chunk), result, wrap(chunk)));
         };
         add("s", rank);
         for (int s = 1; s < p - 1; ++s) add("rrs", rank - s);
         add("rrcs", rank - (p - 1));
         for (int s = 0; s < p - 2; ++s) add("rcs", rank - s);
         add("r", rank - (p - 2));
-        gpus.push_back(msccl_gpu(rank, p, 0, 0, {msccl_block(0, wrap(rank + 1), wrap(rank - 1), steps)}));
+        gpus.push_back(msccl_gpu(rank, p, p, 0, {msccl_block(0, wrap(rank + 1), wrap(rank - 1), steps)}));
     }
-    return msccl_algo(p, 1, gpus);
+    return msccl_algo(p, result == "i" ? 1 : 0, gpus);
 }
 
 }  // namespace coppice::testing

@@ -61,6 +61,13 @@ TEST(MscclImport, a_ring_of_fused_steps_is_a_ring) {
     }
 }
 
+TEST(MscclImport, a_ring_out_of_place_is_a_ring_and_a_copy) {
+    const ImportedSchedule imported = import_text(fused_ring(4, "o"));
+    EXPECT_EQ(imported.schedule.phases.back().name, "copy back");
+    EXPECT_EQ(imported.verdict.traffic.messages, 24);
+    EXPECT_EQ(imported.verdict.critical_messages, 6);
+}
+
 // Everybody sends everybody all it has, into scratch, and sums there: one step, p(p-1) messages, (p-1) sums a gpu. The
 // sums of tb 0 wait for tb 1 and tb 2 to have received; the first is a nop's wait, the second that of the first sum.
 std::string all_pairs_of_three(int chunks) {
@@ -118,7 +125,7 @@ TEST(MscclImport, out_of_place_ends_with_a_copy) {
     EXPECT_EQ(imported.schedule.buffers[1].name, "output");
     EXPECT_EQ(imported.schedule.phases.back().name, "copy back");
     EXPECT_EQ(imported.verdict.traffic.messages, 2);
-    // In place the same file is refused: 1 would send what the other has not written... but input and output are one.
+    // In place input and output are one, and the same steps do.
     EXPECT_NO_THROW(import_text(replaced(text, "inplace=\"0\"", "inplace=\"1\"")));
 }
 
