@@ -27,6 +27,15 @@ says err "did you mean 'float32'"
 # Times of a log have nothing to execute.
 ranks 0 2 bench --strategy measured --no-mpi --bytes '1 KiB'
 says out "measured times have no schedule to execute"
+# A schedule from a file, for just its number of workers.
+ring4="msccl(file=$source/scenarios/schedules/ring4.xml)"
+ranks 0 4 bench --strategy "$ring4" --no-mpi --bytes '64 KiB, 4 B' --repetitions 3 --cluster ethernet-10g
+says out "$ring4"
+says out "# wrong elements: 0 OK"
+ranks 0 2 bench --strategy "$ring4" --no-mpi --bytes '1 KiB'
+says out "the file is for 4 GPUs"
+ranks 2 2 bench --strategy 'msccl(file=nowhere.xml)' --bytes '1 KiB'
+times err "nowhere.xml" 1
 ranks 2 1 bench --timeout 0
 says err "--timeout"
 ranks 2 2 bench --workers 3
