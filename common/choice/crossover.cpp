@@ -3,7 +3,7 @@
 #include "common/diag/error.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <optional>
 
 namespace coppice {
 
@@ -11,59 +11,64 @@ namespace {
 
 constexpr double kCloseEnough = 1.005;
 
-// Empty: all are refused.
-std::string fastest(const Contest& contest, std::uint64_t bytes) {
+// Nothing: all are refused.
+std::optional<StrategyChoice> fastest(const Contest& contest, std::uint64_t bytes) {
     const std::uint32_t size = contest.element.bytes;
     const std::vector<Ranked> ranked =
         rank_strategies(contest.candidates, contest.collective, bytes / size, size, contest.cost);
-    return ranked.empty() || ranked.front().refusal ? "" : reigning_name(ranked.front().choice);
+    if (ranked.empty() || ranked.front().refusal) return std::nullopt;
+    return without_number_of_segments(ranked.front().choice);
 }
 
-// From `bytes` on `strategy` is the fastest.
+bool same(const StrategyChoice& a, const StrategyChoice& b) {
+    return a.canonical() == b.canonical();
+}
+
+// From `bytes` on `choice` is the fastest.
 struct Change {
     std::uint64_t bytes = 0;
-    std::string strategy;
+    StrategyChoice choice;
 };
 
 // Appends the changes in (low, high], `low` being of the strategy that came last.
-void find_changes(const Contest& contest, std::uint64_t low, std::uint64_t high, const std::string& at_high,
+void find_changes(const Contest& contest, std::uint64_t low, std::uint64_t high, const StrategyChoice& at_high,
                   std::vector<Change>& changes) {
-    if (changes.back().strategy == at_high) return;
+    if (same(changes.back().choice, at_high)) return;
     const std::uint32_t size = contest.element.bytes;
     const std::uint64_t middle = (low / size + high / size) / 2 * size;
     if (middle == low || static_cast<double>(high) < kCloseEnough * static_cast<double>(low)) {
         changes.push_back({high, at_high});
         return;
     }
-    const std::string at_middle = fastest(contest, middle);
+    const StrategyChoice at_middle = *fastest(contest, middle);  // no refusal depends on the size
     find_changes(contest, low, middle, at_middle, changes);
     find_changes(contest, middle, high, at_high, changes);
 }
 
 }  // namespace
 
-std::string reigning_name(const StrategyChoice& choice) {
-    StrategyChoice plain = choice;
-    const auto segments = plain.parameters.find("segments");
-    if (segments != plain.parameters.end() && segments->second != "1") segments->second = "auto";
-    return plain.canonical();
+StrategyChoice without_number_of_segments(StrategyChoice choice) {
+    const auto segments = choice.parameters.find("segments");
+    if (segments != choice.parameters.end() && segments->second != "1") segments->second = "auto";
+    return choice;
 }
 
 std::vector<Reign> reigns(const Contest& contest, const SizeRange& range) {
     const std::uint32_t size = contest.element.bytes;
     COPPICE_CHECK(range.from % size == 0 && range.to % size == 0 && range.from <= range.to, "{} to {} bytes of {}",
                   range.from, range.to, size);
-    std::vector<Change> changes = {{range.from, fastest(contest, range.from)}};
-    if (changes.front().strategy.empty()) return {};
+    const std::optional<StrategyChoice> first = fastest(contest, range.from);
+    if (!first) return {};
+    std::vector<Change> changes = {{range.from, *first}};
     for (std::uint64_t low = range.from; low < range.to;) {
         const std::uint64_t high = std::min(range.to, std::max<std::uint64_t>(2 * low, size));
-        find_changes(contest, low, high, fastest(contest, high), changes);
+        find_changes(contest, low, high, *fastest(contest, high), changes);
         low = high;
     }
     std::vector<Reign> result;
     for (std::size_t i = 0; i < changes.size(); ++i) {
         const std::uint64_t to = i + 1 < changes.size() ? changes[i + 1].bytes - size : range.to;
-        result.push_back({{changes[i].bytes, to}, changes[i].strategy});
+        result.push_back({{changes[i].bytes, to}, changes[i].choice});
     }
     return result;
 }
@@ -76,7 +81,7 @@ std::vector<Meeting> meetings(const Contest& of_two, const SizeRange& range) {
         if (one.refusal) return {};
     std::vector<Meeting> result;
     const std::vector<Reign> turns = reigns(of_two, range);
-    for (std::size_t i = 1; i < turns.size(); ++i) result.push_back({turns[i].sizes.from, turns[i].strategy});
+    for (std::size_t i = 1; i < turns.size(); ++i) result.push_back({turns[i].sizes.from, turns[i].choice});
     return result;
 }
 

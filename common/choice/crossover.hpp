@@ -25,10 +25,10 @@ struct SizeRange {
 };
 
 // A range in which one strategy is the fastest. The number of segments, which changes all the time, is not told apart:
-// "tree(segments=auto,shape=chain)".
+// tree(segments=auto,shape=chain).
 struct Reign {
     SizeRange sizes;  // both ends belong to it
-    std::string strategy;
+    StrategyChoice choice;
 };
 
 // The reigns one after another, without gaps; empty if every candidate is refused. Found by looking at every doubling
@@ -36,13 +36,13 @@ struct Reign {
 // missed.
 std::vector<Reign> reigns(const Contest& contest, const SizeRange& range);
 
-// The name under which a choice reigns.
-std::string reigning_name(const StrategyChoice& choice);
+// What a choice reigns as.
+StrategyChoice without_number_of_segments(StrategyChoice choice);
 
 // From here on `faster` is the faster of the two, to half a per cent.
 struct Meeting {
     std::uint64_t bytes = 0;
-    std::string faster;
+    StrategyChoice faster;
 };
 // Of two candidates: where their order changes. Empty if it never does, or one of them is refused.
 std::vector<Meeting> meetings(const Contest& of_two, const SizeRange& range);

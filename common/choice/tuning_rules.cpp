@@ -15,38 +15,33 @@ StrategyChoice named(const char* text) {
     return parse_strategy(text, {"tuning_rules.cpp", 0, 0}, "");
 }
 
-double seconds_of(const StrategyChoice& choice, const CollectiveCase& collective, std::uint64_t bytes,
-                  const Element& element, const CostModel& cost) {
-    return *rank_strategies({choice}, collective, bytes / element.bytes, element.bytes, cost).front().seconds;
-}
-
-const Counterpart& counterpart_of(const std::vector<Counterpart>& all, const std::string& reigning) {
-    const auto found = std::find_if(all.begin(), all.end(),
-                                    [&](const Counterpart& one) { return one.choice.canonical() == reigning; });
-    COPPICE_CHECK(found != all.end(), "{} has no counterpart", reigning);
+// However many pieces it is cut in, it is the same algorithm there.
+const Counterpart& counterpart_of(const std::vector<Counterpart>& all, const Reign& reign) {
+    const auto found = std::find_if(
+        all.begin(), all.end(), [&](const Counterpart& one) { return one.choice.strategy == reign.choice.strategy; });
+    COPPICE_CHECK(found != all.end(), "{} has no counterpart", reign.choice.canonical());
     return *found;
 }
 
 // As good as equal: the boundaries of reigns are no finer.
 constexpr double kWorthSaying = 1.005;
 
-// Who reigns among all, where that is not the rule's own.
-void find_forgone(TuningRules& result, const std::vector<Reign>& of_rules, const Contest& everything,
-                  const SizeRange& range) {
-    for (const Reign& best : reigns(everything, range)) {
-        for (const Reign& rule : of_rules) {
-            const SizeRange both{std::max(best.sizes.from, rule.sizes.from), std::min(best.sizes.to, rule.sizes.to)};
-            if (both.from > both.to || best.strategy == rule.strategy) continue;
-            const std::uint64_t size = everything.element.bytes;
-            const std::uint64_t middle = (both.from / size + both.to / size) / 2 * size;
-            const auto seconds = [&](const std::string& name) {
-                return seconds_of(named(name.c_str()), everything.collective, middle, everything.element,
-                                  everything.cost);
-            };
-            const double slower = seconds(rule.strategy) / seconds(best.strategy);
-            if (slower < kWorthSaying) continue;
-            result.forgone.push_back({everything.collective.workers, both, best.strategy, rule.strategy, slower});
-        }
+// Who reigns among all where a rule holds, and is not the rule's own.
+void find_forgone(TuningRules& result, const std::vector<Reign>& of_all, const SizeRange& sizes,
+                  const StrategyChoice& rule, const Contest& contest) {
+    const std::uint64_t size = contest.element.bytes;
+    for (const Reign& best : of_all) {
+        const SizeRange both{std::max(best.sizes.from, sizes.from), std::min(best.sizes.to, sizes.to)};
+        if (both.from > both.to || best.choice.canonical() == rule.canonical()) continue;
+        const auto seconds = [&](const StrategyChoice& choice) {
+            const std::uint64_t elements = (both.from / size + both.to / size) / 2;
+            return *rank_strategies({choice}, contest.collective, elements, contest.element.bytes, contest.cost)
+                        .front()
+                        .seconds;
+        };
+        const double slower = seconds(rule) / seconds(best.choice);
+        if (slower < kWorthSaying) continue;
+        result.forgone.push_back({contest.collective.workers, both, best.choice.canonical(), rule.canonical(), slower});
     }
 }
 
@@ -76,24 +71,23 @@ TuningRules tuning_rules(const std::vector<Counterpart>& counterparts, const std
     TuningRules result;
     for (const std::int64_t count : ranks) {
         if (count < 2) continue;  // nothing to choose
-        const CollectiveCase collective{static_cast<std::int32_t>(count), {}, cost.cluster().gpus_in_a_row()};
+        const CollectiveCase collective = case_on(cost.cluster(), count);
         if (const auto refusal = closed_forms_refuse(count, cost.cluster())) {
             result.refused.push_back(fmt::format("{} ranks: {}", count, *refusal));
             continue;
         }
-        std::vector<Reign> of_rules = reigns({existing, collective, element, cost}, range);
-        for (Reign& reign : of_rules) {
-            // A pipelined strategy in one piece is the same algorithm there.
-            if (reign.strategy == "double-tree") reign.strategy = "double-tree(segments=auto)";
-            const std::string& algorithm = counterpart_of(counterparts, reign.strategy).name;
+        const Contest contest{everything, collective, element, cost};
+        const std::vector<Reign> of_all = reigns(contest, range);
+        for (const Reign& reign : reigns({existing, collective, element, cost}, range)) {
+            const Counterpart& counterpart = counterpart_of(counterparts, reign);
             const bool goes_on = !result.rules.empty() && result.rules.back().ranks == collective.workers &&
-                                 result.rules.back().algorithm == algorithm;
+                                 result.rules.back().algorithm == counterpart.name;
             if (goes_on)
                 result.rules.back().sizes.to = reign.sizes.to;
             else
-                result.rules.push_back({collective.workers, reign.sizes, algorithm});
+                result.rules.push_back({collective.workers, reign.sizes, counterpart.name});
+            find_forgone(result, of_all, reign.sizes, counterpart.choice, contest);
         }
-        find_forgone(result, of_rules, {everything, collective, element, cost}, range);
     }
     return result;
 }

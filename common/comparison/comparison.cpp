@@ -252,10 +252,7 @@ constexpr auto kVisitWithSchema = [](const ComparedPoint& point, auto&& visit) {
 }  // namespace
 
 std::string to_csv(const std::vector<ComparedPoint>& points) {
-    std::string text;
-    kVisitWithSchema(
-        {}, [&](const char* name, const auto&) { text += fmt::format("{}{}", text.empty() ? "" : ",", name); });
-    text += "\n";
+    std::string text = csv_header_of<ComparedPoint>(kVisitWithSchema);
     for (const ComparedPoint& point : points) text += csv_line_of(point, kVisitWithSchema);
     return text;
 }

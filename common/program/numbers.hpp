@@ -1,9 +1,12 @@
 // Numbers as tables for people print them.
 #pragma once
 
+#include "common/units/quantity.hpp"
+
 #include <fmt/format.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace coppice::program {
@@ -17,6 +20,15 @@ inline std::string grouped(std::uint64_t value) {
 
 inline std::string signed_percent(double ratio) {
     return fmt::format("{:+.1f} %", ratio * 100);
+}
+
+inline std::string size_text(std::uint64_t bytes) {
+    return format_rounded(static_cast<double>(bytes), Dimension::Bytes);
+}
+
+// Empty for none.
+inline std::string duration(const std::optional<double>& seconds) {
+    return seconds ? format_rounded(*seconds, Dimension::Seconds) : "";
 }
 
 }  // namespace coppice::program

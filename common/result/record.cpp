@@ -14,13 +14,6 @@ const std::string kDocumented = "docs/records.md";
 
 constexpr auto kVisit = [](auto& record, auto&& visit) { visit_fields(record, visit); };
 
-std::vector<std::string> field_names() {
-    std::vector<std::string> names;
-    Record record;
-    visit_fields(record, [&](const char* name, auto&) { names.emplace_back(name); });
-    return names;
-}
-
 }  // namespace
 
 std::string make_key(const Record& r) {
@@ -33,10 +26,7 @@ std::string csv_line(const Record& record) {
 }
 
 std::string to_csv(const std::vector<Record>& records) {
-    std::string text;
-    const std::vector<std::string> names = field_names();
-    for (std::size_t i = 0; i < names.size(); ++i) text += (i ? "," : "") + names[i];
-    text += "\n";
+    std::string text = csv_header_of<Record>(kVisit);
     for (const Record& record : records) text += csv_line(record);
     return text;
 }

@@ -54,9 +54,8 @@ std::vector<AllReducePlan> plan_all_reduces(const AllReduceSweep& sweep) {
         std::map<std::string, AllReducePlan> proved;  // nothing of the proof depends on the size
         for (const std::uint64_t bytes : sweep.sizes) {
             for (const StrategyChoice& requested : sweep.strategies) {
-                const Settled settled =
-                    settle(requested, {static_cast<std::int32_t>(gpus), {}, sweep.cost.cluster().gpus_in_a_row()},
-                           bytes / sweep.element.bytes, sweep.element.bytes, &sweep.cost);
+                const Settled settled = settle(requested, case_on(sweep.cost.cluster(), gpus),
+                                               bytes / sweep.element.bytes, sweep.element.bytes, &sweep.cost);
                 AllReducePlan plan;
                 plan.requested = requested;
                 plan.choice = settled.choice;

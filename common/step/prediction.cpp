@@ -67,8 +67,8 @@ std::vector<StepPlan> Predictor::plan() const {
         for (const std::int64_t batch : scenario_.training.batches) {
             for (const std::int64_t gpus : scenario_.gpus) {
                 const Settled settled =
-                    settle(requested, {static_cast<std::int32_t>(gpus), {}, scenario_.cluster.gpus_in_a_row()},
-                           scenario_.workload.gradient_elements, scenario_.workload.element_bytes, &cost_);
+                    settle(requested, case_on(scenario_.cluster, gpus), scenario_.workload.gradient_elements,
+                           scenario_.workload.element_bytes, &cost_);
                 StepPlan plan;
                 plan.requested = requested;
                 plan.choice = settled.choice;

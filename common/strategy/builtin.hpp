@@ -32,6 +32,9 @@ std::string canonical_name(std::string_view name, const std::vector<ParameterSpe
 // The parameter's value, its default where the case does not name it.
 std::string_view value_of(const std::vector<ParameterSpec>& specs, const Parameters& parameters, std::string_view name);
 
+// The same of a parameter that is an integer.
+std::int32_t number_of(const std::vector<ParameterSpec>& specs, const Parameters& parameters, std::string_view name);
+
 // The reason that all strategies have in common.
 std::optional<std::string> refuses_no_workers(const CollectiveCase& collective);
 
@@ -41,10 +44,22 @@ Schedule in_place_schedule(std::string strategy, std::int32_t workers, std::uint
 // The longest chunk (the first: chunk_range gives the remainder to the first ones).
 std::uint64_t largest_chunk_bytes(std::uint64_t elements, std::uint32_t element_bytes, std::uint32_t chunks);
 
+// What prices a strategy message by message needs: seconds, by chunk.
+struct ChunkTimes {
+    double overhead_s = 0;  // before each send
+    std::vector<double> message_s;
+    std::vector<double> sum_s;
+};
+// `both_ways`: ranks send and receive at once.
+ChunkTimes chunk_times(std::uint64_t elements, std::uint32_t element_bytes, std::uint32_t chunks, bool both_ways,
+                       const CostModel& cost);
+// A message takes 1, nothing else takes any time: with these a time is the longest chain of messages.
+ChunkTimes unit_times(std::uint32_t chunks);
+
 // The parameter `segments` (1, 2, ... or auto), and the choice with the number of them that takes least by the closed
 // form.
 ParameterSpec segments_parameter();
-StrategyChoice with_best_segments(const Strategy& strategy, CollectiveCase collective, std::uint64_t elements,
+StrategyChoice with_best_segments(std::string_view strategy, CollectiveCase collective, std::uint64_t elements,
                                   std::uint32_t element_bytes, const CostModel& cost);
 
 inline std::uint32_t ceil_log2(std::int32_t p) {

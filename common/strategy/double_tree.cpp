@@ -24,7 +24,6 @@
 // ways, where the cluster knows them apart.
 // Sources: Sanders, Speck, Träff, "Two-tree algorithms for full bandwidth broadcast, reduction and scan" (Parallel
 // Computing 35, 2009); NCCL since 2.4.
-#include "common/schedule/binding.hpp"
 #include "common/strategy/builtin.hpp"
 #include "common/strategy/rooted_tree.hpp"
 
@@ -48,7 +47,7 @@ const std::vector<ParameterSpec>& specs() {
 }
 
 std::uint32_t segments_of(const CollectiveCase& collective) {
-    return static_cast<std::uint32_t>(std::stoi(std::string(value_of(specs(), collective.parameters, "segments"))));
+    return static_cast<std::uint32_t>(number_of(specs(), collective.parameters, "segments"));
 }
 
 std::vector<std::optional<Rank>> sorted_binary_tree(std::int32_t ranks) {
@@ -226,13 +225,6 @@ Schedule schedule(const CollectiveCase& collective) {
 
 // --- how long it takes; edges x rounds of work ---
 
-// Seconds, by chunk.
-struct ChunkTimes {
-    double overhead_s = 0;
-    std::vector<double> message_s;
-    std::vector<double> sum_s;
-};
-
 double all_reduce_s(const TurnTaking& turns, std::uint32_t segments, const ChunkTimes& times) {
     std::vector<double> sent(turns.above.size());      // by rank: when its sending lane is free
     std::vector<double> received(turns.above.size());  // and its receiving lane
@@ -267,11 +259,9 @@ double all_reduce_s(const TurnTaking& turns, std::uint32_t segments, const Chunk
     return *std::max_element(received.begin(), received.end());
 }
 
-// The longest chain of messages is the time if each takes 1, and nothing else takes any.
 Contract contract(const CollectiveCase& collective) {
     const TurnTaking turns = turn_taking(collective.workers);
     const std::uint32_t segments = segments_of(collective);
-    const ChunkTimes unit{0, std::vector<double>(2 * segments, 1.0), std::vector<double>(2 * segments, 0.0)};
     std::uint64_t most = 0;
     for (std::size_t rank = 0; rank < turns.above.size(); ++rank) {
         std::uint64_t edges = 0;
@@ -280,7 +270,7 @@ Contract contract(const CollectiveCase& collective) {
         most = std::max(most, edges);
     }
     return {.chunks = 2 * segments,
-            .steps = static_cast<std::uint32_t>(std::lround(all_reduce_s(turns, segments, unit))),
+            .steps = static_cast<std::uint32_t>(std::lround(all_reduce_s(turns, segments, unit_times(2 * segments)))),
             .chunks_sent = 4 * static_cast<std::uint64_t>(collective.workers - 1) * segments,
             .max_sent_by_rank = most * segments,
             .max_received_by_rank = most * segments};
@@ -289,19 +279,13 @@ Contract contract(const CollectiveCase& collective) {
 double closed_form_s(const CollectiveCase& collective, std::uint64_t elements, std::uint32_t element_bytes,
                      const CostModel& cost) {
     const std::uint32_t segments = segments_of(collective);
-    ChunkTimes times;
-    times.overhead_s = cost.overhead_s();
-    for (std::uint32_t chunk = 0; chunk < 2 * segments; ++chunk) {
-        const std::uint64_t bytes = chunk_range(elements, 2 * segments, chunk).count * element_bytes;
-        times.message_s.push_back(cost.message_s(bytes) + cost.both_ways_extra_s(bytes));
-        times.sum_s.push_back(cost.sum_s(bytes, SumPlace::Device));
-    }
-    return all_reduce_s(turn_taking(collective.workers), segments, times);
+    return all_reduce_s(turn_taking(collective.workers), segments,
+                        chunk_times(elements, element_bytes, 2 * segments, true, cost));
 }
 
 StrategyChoice resolved(const CollectiveCase& collective, std::uint64_t elements, std::uint32_t element_bytes,
                         const CostModel& cost) {
-    return with_best_segments(double_tree(), collective, elements, element_bytes, cost);
+    return with_best_segments(kName, collective, elements, element_bytes, cost);
 }
 
 }  // namespace

@@ -66,7 +66,8 @@ struct Plan {
           across(*find_strategy(value_of(specs(), collective.parameters, "across"))),
           shards(inside.name == "ring") {
         const std::string_view group = value_of(specs(), collective.parameters, "group");
-        size = std::min(workers, group == "node" ? collective.gpus_per_node : std::stoi(std::string(group)));
+        size = std::min(
+            workers, group == "node" ? collective.gpus_per_node : number_of(specs(), collective.parameters, "group"));
         nodes = (workers + size - 1) / size;
     }
     std::int32_t size_of(std::int32_t node) const { return std::min(size, workers - node * size); }

@@ -80,7 +80,7 @@ std::string_view value(const CollectiveCase& collective, std::string_view name) 
 }
 
 std::uint32_t number(const CollectiveCase& collective, std::string_view name) {
-    return static_cast<std::uint32_t>(std::stoi(std::string(value(collective, name))));
+    return static_cast<std::uint32_t>(number_of(specs(), collective.parameters, name));
 }
 
 std::uint32_t servers_of(const CollectiveCase& collective) {

@@ -82,6 +82,22 @@ std::uint64_t largest_chunk_bytes(std::uint64_t elements, std::uint32_t element_
     return chunk_range(elements, chunks, 0).count * element_bytes;
 }
 
+ChunkTimes chunk_times(std::uint64_t elements, std::uint32_t element_bytes, std::uint32_t chunks, bool both_ways,
+                       const CostModel& cost) {
+    ChunkTimes times;
+    times.overhead_s = cost.overhead_s();
+    for (std::uint32_t chunk = 0; chunk < chunks; ++chunk) {
+        const std::uint64_t bytes = chunk_range(elements, chunks, chunk).count * element_bytes;
+        times.message_s.push_back(cost.message_s(bytes) + (both_ways ? cost.both_ways_extra_s(bytes) : 0.0));
+        times.sum_s.push_back(cost.sum_s(bytes, SumPlace::Device));
+    }
+    return times;
+}
+
+ChunkTimes unit_times(std::uint32_t chunks) {
+    return {0, std::vector<double>(chunks, 1.0), std::vector<double>(chunks, 0.0)};
+}
+
 }  // namespace builtin
 
 }  // namespace coppice

@@ -54,7 +54,7 @@ const std::vector<ParameterSpec>& specs() {
 }
 
 std::uint32_t channels_of(const CollectiveCase& collective) {
-    return static_cast<std::uint32_t>(std::stoi(std::string(value_of(specs(), collective.parameters, "channels"))));
+    return static_cast<std::uint32_t>(number_of(specs(), collective.parameters, "channels"));
 }
 
 // One channel's ring. Places are counted in its own direction: the next one of a place is place + 1.

@@ -23,9 +23,10 @@ ParameterSpec segments_parameter() {
 
 // More pieces than elements would be empty messages. The time falls with their number and then rises, but not always
 // without a second dip (measured segments of a link): all powers of two are tried, the fewest of equals taken.
-StrategyChoice with_best_segments(const Strategy& strategy, CollectiveCase collective, std::uint64_t elements,
+StrategyChoice with_best_segments(std::string_view name, CollectiveCase collective, std::uint64_t elements,
                                   std::uint32_t element_bytes, const CostModel& cost) {
-    StrategyChoice best{find_strategy(strategy.name), collective.parameters};
+    const Strategy& strategy = *find_strategy(name);
+    StrategyChoice best{&strategy, collective.parameters};
     double least_s = 0;
     for (std::int64_t segments = 1; segments <= kMostSegments; segments *= 2) {
         if (segments > 1 && static_cast<std::uint64_t>(segments) > elements) break;

@@ -37,6 +37,11 @@ struct CollectiveCase {
     std::int32_t gpus_per_node = 1;  // in the order of ranks: Cluster::gpus_in_a_row
 };
 
+// Of so many workers on this cluster.
+inline CollectiveCase case_on(const Cluster& cluster, std::int64_t workers) {
+    return {static_cast<std::int32_t>(workers), {}, cluster.gpus_in_a_row()};
+}
+
 // What theory says of the schedule's traffic, in chunks of `chunks` a tensor; proved against the replay.
 struct Contract {
     std::uint32_t chunks = 1;

@@ -209,6 +209,10 @@ std::string_view value_of(const std::vector<ParameterSpec>& specs, const Paramet
     return spec->otherwise;
 }
 
+std::int32_t number_of(const std::vector<ParameterSpec>& specs, const Parameters& parameters, std::string_view name) {
+    return std::stoi(std::string(value_of(specs, parameters, name)));
+}
+
 }  // namespace builtin
 
 }  // namespace coppice

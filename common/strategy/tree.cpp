@@ -35,7 +35,6 @@
 // Iandola et al., "FireCaffe", arXiv 1511.00175, the section on reduction trees: its |W| log2(p) / BW counts one
 // log2(p) for both ways together, this one counts each; Sanders, Speck, Träff, "Two-tree algorithms for full bandwidth
 // broadcast, reduction and scan" (2009), on pipelined chains and binary trees.
-#include "common/schedule/binding.hpp"
 #include "common/strategy/builtin.hpp"
 #include "common/strategy/rooted_tree.hpp"
 
@@ -73,11 +72,11 @@ RootedTree tree_of(const CollectiveCase& collective) {
     if (shape == "binomial") return binomial_tree(collective.workers);
     if (shape == "binary") return k_ary_tree(collective.workers, 2);
     if (shape == "chain") return k_ary_tree(collective.workers, 1);
-    return k_ary_tree(collective.workers, std::stoi(std::string(value(collective, "arity"))));
+    return k_ary_tree(collective.workers, number_of(specs(), collective.parameters, "arity"));
 }
 
 std::uint32_t segments_of(const CollectiveCase& collective) {
-    return static_cast<std::uint32_t>(std::stoi(std::string(value(collective, "segments"))));
+    return static_cast<std::uint32_t>(number_of(specs(), collective.parameters, "segments"));
 }
 
 std::optional<std::string> refuses(const CollectiveCase& collective) {
@@ -145,27 +144,8 @@ Schedule schedule(const CollectiveCase& collective) {
 
 // --- how long that takes: exact where no two messages share a link, which they never do; ranks x segments of work ---
 
-// Seconds, by segment.
-struct SegmentTimes {
-    double overhead_s = 0;
-    std::vector<double> message_s;
-    std::vector<double> sum_s;
-};
-
-SegmentTimes segment_times(std::uint64_t elements, std::uint32_t element_bytes, std::uint32_t segments,
-                           const CostModel& cost) {
-    SegmentTimes times;
-    times.overhead_s = cost.overhead_s();
-    for (std::uint32_t segment = 0; segment < segments; ++segment) {
-        const std::uint64_t bytes = chunk_range(elements, segments, segment).count * element_bytes;
-        times.message_s.push_back(cost.message_s(bytes) + (segments > 1 ? cost.both_ways_extra_s(bytes) : 0.0));
-        times.sum_s.push_back(cost.sum_s(bytes, SumPlace::Device));
-    }
-    return times;
-}
-
 // When the root has added segment after segment, and is done with the last.
-double reduce_s(const RootedTree& tree, const SegmentTimes& times) {
+double reduce_s(const RootedTree& tree, const ChunkTimes& times) {
     std::vector<double> summed(tree.parent.size());  // by rank: this segment's sum is complete; receive lane free
     std::vector<double> sent(tree.parent.size());    // by rank: its send of the segment before is over
     for (std::size_t segment = 0; segment < times.message_s.size(); ++segment) {
@@ -183,7 +163,7 @@ double reduce_s(const RootedTree& tree, const SegmentTimes& times) {
 }
 
 // When the last rank has the last segment, if the root has them all at 0.
-double broadcast_s(const RootedTree& tree, const SegmentTimes& times) {
+double broadcast_s(const RootedTree& tree, const ChunkTimes& times) {
     std::vector<double> received(tree.parent.size());
     std::vector<double> free(tree.parent.size());  // by rank: its send lane
     for (std::size_t segment = 0; segment < times.message_s.size(); ++segment) {
@@ -200,21 +180,20 @@ double broadcast_s(const RootedTree& tree, const SegmentTimes& times) {
     return *std::max_element(received.begin(), received.end());
 }
 
-double all_reduce_s(const RootedTree& tree, const SegmentTimes& times) {
+double all_reduce_s(const RootedTree& tree, const ChunkTimes& times) {
     return tree.ranks() == 1 ? 0 : reduce_s(tree, times) + broadcast_s(tree, times);
 }
 
-// The longest chain of messages: the time, if messages take 1 and nothing else takes any. Whoever talks to most ranks
+// Whoever talks to most ranks
 // carries most: it has each segment from or for each of them once each way.
 Contract contract(const CollectiveCase& collective) {
     const RootedTree tree = tree_of(collective);
     const std::uint32_t segments = segments_of(collective);
-    const SegmentTimes unit{0, std::vector<double>(segments, 1.0), std::vector<double>(segments, 0.0)};
     std::size_t neighbours = 0;
     for (Rank rank = 0; rank < tree.ranks(); ++rank)
         neighbours = std::max(neighbours, tree.children_of(rank).size() + (tree.parent_of(rank) ? 1 : 0));
     return {.chunks = segments,
-            .steps = static_cast<std::uint32_t>(std::lround(all_reduce_s(tree, unit))),
+            .steps = static_cast<std::uint32_t>(std::lround(all_reduce_s(tree, unit_times(segments)))),
             .chunks_sent = 2 * static_cast<std::uint64_t>(collective.workers - 1) * segments,
             .max_sent_by_rank = neighbours * segments,
             .max_received_by_rank = neighbours * segments};
@@ -222,12 +201,13 @@ Contract contract(const CollectiveCase& collective) {
 
 double closed_form_s(const CollectiveCase& collective, std::uint64_t elements, std::uint32_t element_bytes,
                      const CostModel& cost) {
-    return all_reduce_s(tree_of(collective), segment_times(elements, element_bytes, segments_of(collective), cost));
+    const std::uint32_t segments = segments_of(collective);
+    return all_reduce_s(tree_of(collective), chunk_times(elements, element_bytes, segments, segments > 1, cost));
 }
 
 StrategyChoice resolved(const CollectiveCase& collective, std::uint64_t elements, std::uint32_t element_bytes,
                         const CostModel& cost) {
-    return with_best_segments(tree(), collective, elements, element_bytes, cost);
+    return with_best_segments(kName, collective, elements, element_bytes, cost);
 }
 
 }  // namespace

@@ -1,11 +1,11 @@
 // coppice crossover: the map of which strategy is fastest for which GPUs and size, and where pairs of them meet.
 #include "common/choice/crossover.hpp"
 #include "common/diag/error.hpp"
+#include "common/program/numbers.hpp"
 #include "common/program/sweep_options.hpp"
 #include "common/result/atomic_file.hpp"
 #include "common/result/csv.hpp"
 #include "common/result/text_table.hpp"
-#include "common/units/quantity.hpp"
 #include "sim/program/all_reduce_input.hpp"
 #include "sim/program/command.hpp"
 #include "sim/program/figures.hpp"
@@ -94,24 +94,21 @@ CrossoverMap crossover_map(const AllReduceSweep& sweep) {
         const bool lonely = sweep.gpus.size() == 1;
         const double low = i > 0 ? between(i - 1) : here * here / (lonely ? here * std::sqrt(2.0) : between(i + 1));
         const double high = i + 1 < sweep.gpus.size() ? between(i + 1) : here * here / low;
-        const CollectiveCase collective{static_cast<std::int32_t>(gpus), {}, sweep.cost.cluster().gpus_in_a_row()};
+        const CollectiveCase collective = case_on(sweep.cost.cluster(), gpus);
         for (const Reign& reign : reigns({sweep.strategies, collective, sweep.element, sweep.cost}, range))
             map.lines.push_back({"fastest", gpus, low, high, reign.sizes.from, reign.sizes.to,
-                                 number_of(map.strategies, reign.strategy), reign.strategy, ""});
+                                 number_of(map.strategies, reign.choice.canonical()), reign.choice.canonical(), ""});
         for (const auto& [first, second] : kPairs) {
             const auto named = [](const char* text) { return parse_strategy(text, {"crossover.cpp", 0, 0}, ""); };
             const Contest two{{named(first), named(second)}, collective, sweep.element, sweep.cost};
             for (const Meeting& meeting : meetings(two, range))
                 map.lines.push_back({"meeting", gpus, low, high, meeting.bytes, meeting.bytes,
-                                     number_of(map.pairs, fmt::format("{} = {}", first, second)), meeting.faster,
-                                     meeting.faster == first ? second : first});
+                                     number_of(map.pairs, fmt::format("{} = {}", first, second)),
+                                     meeting.faster.canonical(),
+                                     meeting.faster.strategy->name == first ? second : first});
         }
     }
     return map;
-}
-
-std::string size_text(std::uint64_t bytes) {
-    return format_rounded(static_cast<double>(bytes), Dimension::Bytes);
 }
 
 std::string tables(const AllReduceSweep& sweep, const CrossoverMap& map) {

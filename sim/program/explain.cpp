@@ -3,10 +3,10 @@
 #include "common/choice/cost_shares.hpp"
 #include "common/choice/crossover.hpp"
 #include "common/diag/error.hpp"
+#include "common/program/numbers.hpp"
 #include "common/program/sweep_options.hpp"
 #include "common/result/csv.hpp"
 #include "common/result/text_table.hpp"
-#include "common/units/quantity.hpp"
 #include "sim/program/all_reduce_input.hpp"
 #include "sim/program/command.hpp"
 
@@ -65,13 +65,14 @@ constexpr auto kVisit = [](auto& place, auto&& visit) {
     visit("status_reason", place.status_reason);
 };
 
+std::vector<Ranked> ranked_on(const AllReduceSweep& sweep, std::int64_t gpus, std::uint64_t bytes) {
+    return rank_strategies(sweep.strategies, case_on(sweep.cost.cluster(), gpus), bytes / sweep.element.bytes,
+                           sweep.element.bytes, sweep.cost);
+}
+
 std::vector<Place> places(const AllReduceSweep& sweep, std::int64_t gpus, std::uint64_t bytes) {
-    const std::uint64_t elements = bytes / sweep.element.bytes;
-    const std::vector<Ranked> ranked =
-        rank_strategies(sweep.strategies, {static_cast<std::int32_t>(gpus), {}, sweep.cost.cluster().gpus_in_a_row()},
-                        elements, sweep.element.bytes, sweep.cost);
     std::vector<Place> result;
-    for (const Ranked& one : ranked) {
+    for (const Ranked& one : ranked_on(sweep, gpus, bytes)) {
         Place place{sweep.cost.cluster().name,
                     std::string(sweep.element.name),
                     gpus,
@@ -85,7 +86,7 @@ std::vector<Place> places(const AllReduceSweep& sweep, std::int64_t gpus, std::u
                     {},
                     one.refusal.value_or("")};
         if (one.seconds) {
-            const CostShares shares = cost_shares(one, elements, sweep.element.bytes, sweep.cost);
+            const CostShares shares = cost_shares(one, bytes / sweep.element.bytes, sweep.element.bytes, sweep.cost);
             place.place = static_cast<std::int64_t>(result.size()) + 1;
             place.wire_s = shares.wire_s;
             place.latency_s = shares.latency_s;
@@ -95,14 +96,6 @@ std::vector<Place> places(const AllReduceSweep& sweep, std::int64_t gpus, std::u
         result.push_back(place);
     }
     return result;
-}
-
-std::string duration(const std::optional<double>& seconds) {
-    return seconds ? format_rounded(*seconds, Dimension::Seconds) : "";
-}
-
-std::string size_text(std::uint64_t bytes) {
-    return format_rounded(static_cast<double>(bytes), Dimension::Bytes);
 }
 
 std::string on_gpus(std::int64_t gpus) {
@@ -161,14 +154,13 @@ constexpr std::uint64_t kGreatestSize = 1ULL << 30;
 std::string by_size(const AllReduceSweep& sweep, std::int64_t gpus) {
     const std::uint64_t greatest = std::max(kGreatestSize / sweep.element.bytes * sweep.element.bytes,
                                             *std::max_element(sweep.sizes.begin(), sweep.sizes.end()));
-    const std::vector<Reign> all = reigns({sweep.strategies,
-                                           {static_cast<std::int32_t>(gpus), {}, sweep.cost.cluster().gpus_in_a_row()},
-                                           sweep.element,
-                                           sweep.cost},
-                                          {sweep.element.bytes, greatest});
+    const std::vector<Reign> all =
+        reigns({sweep.strategies, case_on(sweep.cost.cluster(), gpus), sweep.element, sweep.cost},
+               {sweep.element.bytes, greatest});
     if (all.empty()) return "";
     TextTable table({{"from"}, {"to"}, {"fastest", Align::Left}});
-    for (const Reign& reign : all) table.row({size_text(reign.sizes.from), size_text(reign.sizes.to), reign.strategy});
+    for (const Reign& reign : all)
+        table.row({size_text(reign.sizes.from), size_text(reign.sizes.to), reign.choice.canonical()});
     return fmt::format("\nBy size, {}\n{}", on_gpus(gpus), table.text());
 }
 
@@ -176,11 +168,12 @@ std::string by_gpus(const AllReduceSweep& sweep, std::uint64_t bytes) {
     TextTable table({{"GPUs"}, {"fastest", Align::Left}, {"time"}, {"runner-up", Align::Left}, {"of the best"}});
     bool any = false;
     for (std::int64_t gpus = 2; gpus <= 1024; gpus *= 2) {
-        const std::vector<Place> all = places(sweep, gpus, bytes);
+        const std::vector<Ranked> all = ranked_on(sweep, gpus, bytes);
         if (!all.front().seconds) continue;
         any = true;
         const bool second = all.size() > 1 && all[1].seconds && *all[0].seconds > 0;
-        table.row({std::to_string(gpus), all[0].strategy, duration(all[0].seconds), second ? all[1].strategy : "",
+        table.row({std::to_string(gpus), all[0].choice.canonical(), duration(all[0].seconds),
+                   second ? all[1].choice.canonical() : "",
                    second ? fmt::format("{:.2f}", *all[1].seconds / *all[0].seconds) : ""});
     }
     return any ? fmt::format("\nBy GPUs, for {}\n{}", size_text(bytes), table.text()) : "";

@@ -13,10 +13,6 @@ using Align = TextTable::Align;
 
 namespace {
 
-std::string seconds(const std::optional<double>& value) {
-    return value ? format_rounded(*value, Dimension::Seconds) : "";
-}
-
 std::string baseline_sentence(const Scenario& scenario) {
     const Baseline& base = scenario.baseline;
     std::string text = base.speedup_of == SpeedupOf::TrainTime ? "ratio of times to train" : "ratio of rates";
@@ -83,8 +79,8 @@ void add_row(TextTable& table, const Record& record) {
         return;
     }
     table.row({std::to_string(record.gpus), record.servers ? std::to_string(record.servers) : "",
-               std::to_string(record.batch_per_gpu), seconds(record.step_s), seconds(record.compute_s),
-               seconds(record.exposed_comm_s), seconds(record.update_s), fmt::format("{:.4g}", *record.samples_per_s),
+               std::to_string(record.batch_per_gpu), duration(record.step_s), duration(record.compute_s),
+               duration(record.exposed_comm_s), duration(record.update_s), fmt::format("{:.4g}", *record.samples_per_s),
                fmt::format("{:.2f}", *record.speedup), fmt::format("{:.1f} %", *record.efficiency * 100),
                record.train_hours ? fmt::format("{:.2f}", *record.train_hours) : "", published_cell(record),
                record.published_error ? signed_percent(*record.published_error) : "", remark(record)});
@@ -122,8 +118,7 @@ std::string report_header(const Scenario& scenario, const std::string& engine) {
     const auto line = [&](std::string_view what, const std::string& value) { add_line(text, what, value); };
     line("network", fmt::format("{}{}, {} parameters, {} of {} gradients", workload.network.name,
                                 workload.heads == Heads::WithAuxiliary ? " with its auxiliary heads" : "",
-                                grouped(workload.gradient_elements),
-                                format_rounded(static_cast<double>(workload.gradient_bytes()), Dimension::Bytes),
+                                grouped(workload.gradient_elements), size_text(workload.gradient_bytes()),
                                 workload.gradient_type));
     if (workload.shrink != 1)
         line("shrunk", fmt::format("compute, update and gradients divided by {:g}: rates are of these shorter steps",
@@ -187,7 +182,7 @@ std::string all_reduce_table(const AllReduceSweep& sweep, const std::vector<Reco
     for (const Record& record : records)
         table.row({std::to_string(record.gradient_bytes), std::to_string(record.gradient_bytes / sweep.element.bytes),
                    record.strategy_requested, std::to_string(record.gpus), std::to_string(record.servers),
-                   seconds(record.allreduce_s), gigabytes(record.algbw_bytes_per_s),
+                   duration(record.allreduce_s), gigabytes(record.algbw_bytes_per_s),
                    gigabytes(record.busbw_bytes_per_s), remark(record)});
     return "\n" + table.text();
 }

@@ -8,7 +8,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <deque>
 #include <map>
 #include <tuple>
 #include <vector>
@@ -139,8 +138,8 @@ std::string schedule_dot(const Schedule& schedule) {
         bool adds;
     };
     using Route = std::tuple<Rank, Rank, std::uint16_t>;
-    std::map<Route, std::deque<End>> sends;
-    std::map<Route, std::deque<End>> receives;
+    std::map<Route, std::vector<End>> sends;
+    std::map<Route, std::vector<End>> receives;
     std::vector<std::string> rows;  // one a round
     for_each_round_op(schedule, [&](const Phase& phase, std::uint32_t round, Rank rank, std::uint32_t, const Op& op) {
         const std::string title = phase.rounds == 1 ? phase.name : fmt::format("{} {}", phase.name, round + 1);
@@ -171,7 +170,7 @@ std::string schedule_dot(const Schedule& schedule) {
                                 node(rank, row));
     }
     for (const auto& [route, from] : sends) {
-        const std::deque<End>& to = receives[route];
+        const std::vector<End>& to = receives[route];
         for (std::size_t k = 0; k < from.size() && k < to.size(); ++k)
             text += fmt::format("  {} -> {} [label={}, style={}, constraint=false];\n",
                                 node(std::get<0>(route), from[k].row), node(std::get<1>(route), to[k].row + 1),
