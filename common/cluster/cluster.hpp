@@ -99,7 +99,7 @@ struct Cluster {
     std::vector<MeasuredCollective> collectives;  // one at most of each name and number of ranks
     const MeasuredCollective* measured(std::string_view collective, std::int32_t ranks) const;  // nullptr: none
     // Of n = ceil(workers / gpus_per_node) nodes, worker r is on r / gpus_per_node (block; the last one may be partly
-    // filled) or r % n (round-robin; none has one more than another); each dedicated server has a node of its own
+    // filled) or r % n (round-robin; their numbers differ by one at most); each dedicated server has a node of its own
     // behind them.
     std::int32_t node_of(std::int32_t rank, std::int32_t workers) const;
     std::int32_t nodes(std::int32_t ranks, std::int32_t workers) const;

@@ -56,7 +56,7 @@ std::string checked_integer(const Parse& parse, const Strategy& strategy, const 
                    fmt::format("an integer from {} to {}{} for {}'s {}", spec.lowest, spec.highest,
                                spec.choices.empty() ? "" : fmt::format(", or {},", fmt::join(spec.choices, " or ")),
                                strategy.name, spec.name),
-                   did_you_mean(text, spec.choices));
+                   spec.choices.empty() ? "" : did_you_mean(text, spec.choices));
     return std::to_string(value);
 }
 

@@ -32,7 +32,7 @@ const HelpText kHelp{
 int run_rules(const std::vector<std::string>& arguments) {
     po::options_description options;
     options.add_options()("software", po::value<std::string>())("scenario", po::value<std::string>());
-    add_all_reduce_options(options, "rules from the least to the greatest of these; default 4 B to 1 GiB");
+    add_all_reduce_options(options, "rules from the least to the greatest of these; default 8 B to 1 GiB");
     add_sweep_options(options);
     options.add_options()("output,o", po::value<std::string>()->value_name("FILE"),
                           "writes there instead of to standard output");

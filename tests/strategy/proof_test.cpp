@@ -61,7 +61,7 @@ INSTANTIATE_TEST_SUITE_P(Strategies, Proof, ::testing::ValuesIn(ranges()), name_
 
 TEST(ProofOfAll, every_number_of_workers_up_to_COPPICE_PROVE_UP_TO) {
     const char* up_to = std::getenv("COPPICE_PROVE_UP_TO");
-    if (up_to == nullptr) GTEST_SKIP() << "the full proof takes half an hour: run bench/verify-all";
+    if (up_to == nullptr) GTEST_SKIP() << "the full proof takes hours: run bench/verify-all";
     for (std::int32_t p = 1; p <= std::stoi(up_to); ++p) {
         for (const StrategyChoice& choice : testing::strategy_variants()) testing::expect_proved(choice, p);
         if (p % 64 == 0) fmt::print(stderr, "proved: 1..{}\n", p);

@@ -83,6 +83,15 @@ TEST(StrategyChoice, suggests_a_value) {
     EXPECT_EQ(parts.hint, "did you mean 'dedicated'?");
 }
 
+TEST(StrategyChoice, says_which_integers_there_are) {
+    const UserErrorParts channels = error_of("ring(channels=17)");
+    EXPECT_EQ(channels.found, "'17'");
+    EXPECT_EQ(channels.expected, "an integer from 1 to 16 for ring's channels");
+    EXPECT_EQ(channels.hint, "");  // there is no name to suggest
+    EXPECT_EQ(error_of("tree(segments=atuo)").expected, "an integer from 1 to 1024, or auto, for tree's segments");
+    EXPECT_EQ(error_of("tree(segments=atuo)").hint, "did you mean 'auto'?");
+}
+
 TEST(StrategyChoice, says_what_is_malformed) {
     EXPECT_EQ(error_of("ps(placement=dedicated").expected, "a ')' at the end");
     EXPECT_EQ(error_of("ps)").expected, "a '(' before the ')'");
